@@ -40,6 +40,8 @@ export interface ComposeShop {
   ): Promise<{ readonly exitCode: number; readonly output: string }>;
   /** Runs `docker compose up --scale`, and waits until all replicas are healthy. */
   scale(numbers: Readonly<Record<string, number>>): Promise<void>;
+  /** Runs `deploy/compose.sh …` as an operator does. @throws Error with its output when it fails */
+  change(...command: string[]): Promise<void>;
   /** Restarts a container as an operator does and waits until it is healthy again. */
   restart(container: Container): Promise<void>;
   stop(): Promise<void>;
@@ -93,8 +95,14 @@ export async function startComposeShop(): Promise<ComposeShop> {
   };
   const compose = async (...parameters: string[]): Promise<{ exitCode: number; output: string }> => {
     const [program, ...first] = standalone ? ['docker-compose'] : ['docker', 'compose'];
-    const all = [...first, '--file', composeFile, '--project-name', projectName, ...parameters];
-    const child = execFile(program as string, all, { cwd: root, env: { ...process.env, ...environment } });
+    return execute(program as string, [...first, '--file', composeFile, ...parameters]);
+  };
+  const execute = async (
+    program: string,
+    parameters: readonly string[],
+  ): Promise<{ exitCode: number; output: string }> => {
+    const env = { ...process.env, ...environment, COMPOSE_PROJECT_NAME: projectName };
+    const child = execFile(program, parameters, { cwd: root, env });
     const written = Promise.all([child.stdout, child.stderr].map((stream) => (stream === null ? '' : text(stream))));
     const [exitCode] = (await once(child, 'close')) as [number];
     return { exitCode, output: (await written).join('') };
@@ -118,6 +126,10 @@ export async function startComposeShop(): Promise<ComposeShop> {
       if (built.exitCode !== 0) throw new Error(`the image of the operator is not built: ${built.output}`);
       const volume = folder === undefined ? [] : ['--volume', `${folder}:/files`];
       return compose('run', '--rm', ...volume, 'operator', ...command);
+    },
+    async change(...command) {
+      const { exitCode, output } = await execute('deploy/compose.sh', command);
+      if (exitCode !== 0) throw new Error(`deploy/compose.sh ${command.join(' ')} failed: ${output}`);
     },
     async scale(numbers) {
       const wanted = Object.entries(numbers).flatMap(([service, number]) => ['--scale', `${service}=${number}`]);

@@ -1,7 +1,7 @@
 // The common settings of the containers in docker-compose.yml.
 import { describe, expect, it } from '@jest/globals';
 import { serviceNames } from '@shop/shared/runtime';
-import { readCompose } from './compose.ts';
+import { networksOf, readCompose } from './compose.ts';
 
 const { services, networks } = readCompose();
 const processes = ['gateway', ...serviceNames];
@@ -21,7 +21,7 @@ describe('docker-compose.yml', () => {
         }),
       ]);
       const published = (service.ports ?? []).filter((port) => !port.startsWith('127.0.0.1:'));
-      expect([name, published]).toEqual([name, name === 'gateway' ? [`\${GATEWAY_PORT:-8080}:8080`] : []]);
+      expect([name, published]).toEqual([name, name === 'proxy' ? [`\${GATEWAY_PORT:-8080}:8080`] : []]);
       expect(service.image).not.toMatch(/:latest$/);
     }
   });
@@ -44,7 +44,7 @@ describe('docker-compose.yml', () => {
     expect(profiles).toEqual(['operator']);
     expect(own).toEqual(['operator-data']);
     expect(networks['operator-data']).toEqual({ internal: true });
-    const beside = Object.keys(services).filter((name) => services[name]?.networks?.includes('operator-data'));
+    const beside = Object.keys(services).filter((name) => networksOf(services[name]).includes('operator-data'));
     expect(beside).toEqual(['postgres', 'rabbitmq', 'operator']);
     expect(environment).toMatchObject({
       DATABASE_URL_FILE: '/run/secrets/database-url',

@@ -15,8 +15,13 @@ export interface ComposeService {
   readonly volumes?: readonly string[];
   readonly environment?: Readonly<Record<string, string | number>>;
   readonly ports?: readonly string[];
-  readonly networks?: readonly string[];
+  readonly networks?: readonly string[] | Readonly<Record<string, unknown>>;
   readonly profiles?: readonly string[];
+}
+
+/** Returns the names of a service's networks. */
+export function networksOf({ networks = [] }: ComposeService = {}): readonly string[] {
+  return Array.isArray(networks) ? networks : Object.keys(networks);
 }
 
 export function readCompose(): Compose {

@@ -1,0 +1,205 @@
+#!/bin/sh
+# Changes a shop under Docker Compose without losing a request. docs/deploying.md describes its commands.
+#
+#   deploy/compose.sh update [SERVICE...]   replaces the containers of each service and of the gateway, or of the named ones, one by one
+#   deploy/compose.sh rotate SECRET         replaces database, broker, administrator, internal, cursors or key-encryption
+#   deploy/compose.sh forget SECRET         ends the former values of internal, cursors or key-encryption
+#
+# The variables of Compose, such as COMPOSE_PROJECT_NAME, COMPOSE_FILE and COMPOSE_PROFILES, have their usual meaning.
+set -eu
+cd "$(dirname "$0")/.."
+# Names of services are split into words on purpose.
+# shellcheck disable=SC2046
+
+# Seconds.
+healthy_within=120
+grace=15
+
+if docker compose version >/dev/null 2>&1; then
+  compose() { docker compose "$@"; }
+else
+  compose() { docker-compose "$@"; }
+fi
+
+say() { printf '%s\n' "$*"; }
+
+fail() {
+  printf 'compose.sh: %s\n' "$*" >&2
+  exit 1
+}
+
+usage() {
+  sed -n 's/^#   //p' "$0" >&2
+  exit 2
+}
+
+# Prints the names of the services that have a migration job.
+migrated() { compose config --services | sed -n 's/-migrate$//p' | sort; }
+
+# Runs a command, and prints its output only when it fails.
+quietly() {
+  output=$("$@" 2>&1 </dev/null) || {
+    printf '%s\n' "$output" >&2
+    return 1
+  }
+}
+
+# Runs a job of the compose file, such as provision.
+run_job() {
+  say "$*"
+  quietly compose run --rm -T --no-deps "$@" || fail "$1 failed; nothing was replaced after it"
+}
+
+# Waits until a container is healthy.
+until_healthy() {
+  left=$healthy_within
+  until [ "$(docker inspect --format '{{.State.Health.Status}}' "$1")" = healthy ]; do
+    left=$((left - 1))
+    [ "$left" -gt 0 ] || return 1
+    sleep 1
+  done
+}
+
+# Replaces the containers of a service one by one: starts a new one, waits until it is healthy, and then ends an old one, which finishes
+# its requests.
+replace() {
+  old=$(compose ps -q "$1")
+  [ -n "$old" ] || fail "$1 does not run; start the shop with docker compose up --detach"
+  known=$old
+  number=$(printf '%s\n' "$old" | wc -l)
+  for container in $old; do
+    quietly compose up --detach --no-deps --no-recreate --scale "$1=$((number + 1))" "$1" ||
+      fail "cannot start another container of $1; the old ones still run"
+    new=$(compose ps -q "$1" | grep -vxF "$known") || fail "no new container of $1 was started"
+    if ! until_healthy "$new"; then
+      docker logs --tail 20 "$new" >&2
+      docker rm --force "$new" >/dev/null
+      fail "the new container of $1 was not healthy within $healthy_within s, and was removed; the others still run"
+    fi
+    docker stop -t "$grace" "$container" >/dev/null
+    docker rm "$container" >/dev/null
+    known=$(compose ps -q "$1")
+    say "$1: $(printf '%.12s' "$container") was replaced by $(printf '%.12s' "$new")"
+  done
+}
+
+# Brings the schema of a service up to date.
+migrate() {
+  if migrated | grep -qxF "$1"; then run_job "$1-migrate"; fi
+}
+
+# Runs a function for several services concurrently. Fails when one of them fails, after all have ended.
+at_once() {
+  function=$1
+  shift
+  jobs=
+  for service in "$@"; do
+    "$function" "$service" &
+    jobs="$jobs $!"
+  done
+  failed=0
+  for job in $jobs; do wait "$job" || failed=1; done
+  [ "$failed" -eq 0 ] || exit 1
+}
+
+# Prepares the servers as `docker compose up` does, and adds to the running broker what its definitions have in addition.
+prepare() {
+  run_job secrets
+  run_job provision
+  define_broker
+}
+
+define_broker() {
+  say "definitions of rabbitmq"
+  quietly compose exec -T rabbitmq rabbitmqctl --quiet import_definitions /run/secrets/definitions.json ||
+    fail "rabbitmq did not accept its definitions"
+}
+
+# Deletes the users of services that the definitions of the broker no longer have.
+end_broker_users() {
+  defined=$(compose exec -T rabbitmq cat /run/secrets/definitions.json)
+  names=$( (migrated; echo operator) | paste -sd '|' -)
+  users=$(compose exec -T rabbitmq rabbitmqctl --quiet --no-table-headers list_users | cut -f 1)
+  for user in $(printf '%s\n' "$users" | grep -E "^($names)(_[0-9]+)?\$"); do
+    printf '%s\n' "$defined" | grep -qF "\"name\": \"$user\"" ||
+      compose exec -T rabbitmq rabbitmqctl --quiet delete_user "$user" </dev/null
+  done
+}
+
+# Makes a step of a rotation in the files of the secrets: add, use or end.
+change_secret() { run_job secrets src/secrets.ts /secrets "$1" "$2"; }
+
+# Sets the administrator's password to the one in the secrets, over the server's Unix socket, which needs none.
+set_administrator_password() {
+  # The shell of the container reads the file.
+  # shellcheck disable=SC2016
+  compose exec -T postgres sh -c 'psql --quiet --host /var/run/postgresql --username postgres --set ON_ERROR_STOP=1 \
+    --set password="$(cat /run/secrets/password)"' <<SQL
+ALTER ROLE postgres PASSWORD :'password';
+SQL
+}
+
+# Each process accepts the new value before the first one uses it. A rotation that failed can be started again.
+rotate() {
+  case $1 in
+    administrator)
+      change_secret use administrator
+      set_administrator_password
+      ;;
+    database)
+      change_secret add database
+      run_job provision
+      change_secret use database
+      at_once replace $(migrated)
+      change_secret end database
+      run_job provision
+      ;;
+    broker)
+      change_secret add broker
+      define_broker
+      change_secret use broker
+      at_once replace $(migrated)
+      change_secret end broker
+      end_broker_users
+      ;;
+    internal | cursors | key-encryption)
+      change_secret add "$1"
+      at_once replace $(migrated)
+      change_secret use "$1"
+      at_once replace $(migrated)
+      say "the former value is still accepted; later, run: deploy/compose.sh forget $1"
+      ;;
+    *) usage ;;
+  esac
+}
+
+forget() {
+  case $1 in
+    internal | cursors | key-encryption)
+      change_secret end "$1"
+      at_once replace $(migrated)
+      ;;
+    *) usage ;;
+  esac
+}
+
+update() {
+  if [ $# -eq 0 ]; then
+    set -- $(migrated) gateway
+  fi
+  prepare
+  at_once migrate "$@"
+  at_once replace "$@"
+}
+
+case ${1-} in
+  update)
+    shift
+    update "$@"
+    ;;
+  rotate | forget)
+    [ $# -eq 2 ] || usage
+    "$@"
+    ;;
+  *) usage ;;
+esac

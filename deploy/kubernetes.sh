@@ -1,0 +1,109 @@
+#!/bin/sh
+# Replaces a secret of a shop in Kubernetes without losing a request. docs/deploying.md describes its commands.
+#
+#   deploy/kubernetes.sh rotate SECRET OVERLAY   replaces database, broker, internal, cursors or key-encryption
+#   deploy/kubernetes.sh forget SECRET OVERLAY   ends the former values of internal, cursors or key-encryption
+#
+# OVERLAY is the folder of the manifests, such as deploy/kubernetes/overlays/production. It needs kubectl, and Docker with the image of
+# deploy/setup: SETUP_IMAGE, by default shop/setup. NAMESPACE is the namespace, by default shop.
+set -eu
+
+processes='app.kubernetes.io/component=process,app.kubernetes.io/name!=gateway'
+
+kube() { kubectl --namespace "${NAMESPACE:-shop}" "$@"; }
+
+usage() {
+  sed -n 's/^#   //p' "$0" >&2
+  exit 2
+}
+
+# Prints a file of a Secret.
+secret_file() { kube get secret "$1" --output "go-template={{index .data \"$2\" | base64decode}}"; }
+
+# Makes a step of a rotation in all Secrets: add, use or end.
+change_secret() {
+  echo "$1 $2"
+  secret_file kept-secrets secrets.json |
+    docker run --rm --interactive "${SETUP_IMAGE:-shop/setup}" src/secrets.ts kubernetes "$1" "$2" |
+    kube replace --filename - >/dev/null
+}
+
+# Replaces the pods of all services one by one.
+restart() {
+  kube rollout restart deployment --selector "$processes"
+  for deployment in $(kube get deployment --selector "$processes" --output name); do
+    kube rollout status "$deployment" --timeout 15m
+  done
+}
+
+# Runs the Job again that gives PostgreSQL the logins of the Secrets.
+provision() {
+  kube delete job provision --ignore-not-found
+  kube apply --kustomize "$overlay" --selector app.kubernetes.io/name=provision
+  kube wait job/provision --for condition=complete --timeout 5m
+}
+
+broker() {
+  node=$(kube get pods --selector app.kubernetes.io/name=rabbitmq --output name | head -n 1)
+  kube exec --stdin "$node" -- rabbitmqctl --quiet "$@"
+}
+
+# Adds to the running broker what its definitions have in addition.
+define_broker() { secret_file rabbitmq-secrets definitions.json | broker import_definitions; }
+
+# Deletes the users of services that the definitions of the broker no longer have.
+end_broker_users() {
+  defined=$(secret_file rabbitmq-secrets definitions.json)
+  services=$(kube get deployment --selector "$processes" --output 'jsonpath={.items[*].metadata.name}')
+  names=$(echo "$services operator" | tr ' ' '|')
+  for user in $(broker --no-table-headers list_users </dev/null | cut -f 1 | grep -E "^($names)(_[0-9]+)?\$"); do
+    printf '%s\n' "$defined" | grep -qF "\"name\": \"$user\"" || broker delete_user "$user" </dev/null
+  done
+}
+
+# Each process accepts the new value before the first one uses it. A rotation that failed can be started again.
+rotate() {
+  case $1 in
+    database)
+      change_secret add database
+      provision
+      change_secret use database
+      restart
+      change_secret end database
+      provision
+      ;;
+    broker)
+      change_secret add broker
+      define_broker
+      change_secret use broker
+      restart
+      change_secret end broker
+      end_broker_users
+      ;;
+    internal | cursors | key-encryption)
+      change_secret add "$1"
+      restart
+      change_secret use "$1"
+      restart
+      echo "the former value is still accepted; later, run: deploy/kubernetes.sh forget $1 $overlay"
+      ;;
+    *) usage ;;
+  esac
+  kube rollout restart statefulset operator
+}
+
+forget() {
+  case $1 in
+    internal | cursors | key-encryption) change_secret end "$1" ;;
+    *) usage ;;
+  esac
+  restart
+  kube rollout restart statefulset operator
+}
+
+[ $# -eq 3 ] || usage
+overlay=$3
+case $1 in
+  rotate | forget) "$1" "$2" ;;
+  *) usage ;;
+esac

@@ -1,0 +1,68 @@
+// deploy/compose.sh rotates each secret of a shop under Compose while customers order. No request is lost, and the former
+// values end.
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { serviceNames as services } from '@shop/shared/runtime';
+import { brokerLogin, databaseAttempts } from '../containers/attempts.ts';
+import { type Client, clientOf, expectOneMailEach, startShopping } from '../containers/client.ts';
+import { type ComposeShop, startComposeShop } from '../containers/compose-shop.ts';
+
+const rotations = ['database', 'broker', 'internal', 'cursors', 'key-encryption', 'administrator'];
+const startWithin = 1_200_000;
+let shop: ComposeShop;
+let client: Client;
+
+beforeAll(async () => {
+  shop = await startComposeShop();
+  client = clientOf(shop);
+}, startWithin);
+afterAll(async () => {
+  await shop?.stop();
+});
+
+/** The content of each file of secrets that a service has. */
+async function secretsOf(service: string): Promise<Readonly<Record<string, string>>> {
+  return shop.script(
+    service,
+    `const { readdirSync, readFileSync } = require('node:fs');
+     const read = (name) => [name, readFileSync('/run/secrets/' + name, 'utf8')];
+     console.log(JSON.stringify(Object.fromEntries(readdirSync('/run/secrets').map(read))))`,
+  );
+}
+
+it('rotates every secret under load without a lost request, and ends the former logins', async () => {
+  const former = await secretsOf('accounts');
+  const shopping = await startShopping(client);
+  for (const secret of rotations) await shop.change('rotate', secret);
+  const { requests, failures, placed } = await shopping.stop();
+  process.stdout.write(`${requests} rounds of requests while ${rotations.length} secrets were rotated\n`);
+  expect(failures).toEqual([]);
+  expect(requests).toBeGreaterThan(100);
+  await expectOneMailEach(client, placed);
+
+  const present = await secretsOf('accounts');
+  expect(Object.keys(present)).toEqual(Object.keys(former));
+  for (const [name, value] of Object.entries(former)) expect(present[name]).not.toBe(value);
+  for (const name of ['internal-secret', 'cursor-keys', 'key-encryption-secret']) {
+    expect(present[name]).toMatch(new RegExp(`^[\\w-]{43},${former[name]}$`));
+  }
+  for (const service of services) {
+    const { 'database-url': database = '', 'events-url': events = '' } = await secretsOf(service);
+    expect([new URL(database).username, new URL(events).username]).toEqual([`${service}_2`, `${service}_2`]);
+  }
+  // Sessions of the further login still have only the rights of the service's role.
+  expect(await shop.script('orders', databaseAttempts(['SELECT 1 FROM orders.outbox', 'SET ROLE accounts']))).toEqual({
+    'SELECT 1 FROM orders.outbox': 'ok',
+    'SET ROLE accounts': '42501',
+  });
+  const { username, password } = new URL(former['events-url'] ?? '');
+  expect(await shop.script('accounts', brokerLogin(username, password))).toMatch(/ACCESS.REFUSED/);
+  const formerLogin = `const pg = require('pg');
+    const client = new pg.Client({ connectionString: ${JSON.stringify(former['database-url'])} });
+    client.connect().then(() => 'ok', ({ code }) => code).then((said) => console.log(JSON.stringify(said)))`;
+  expect(await shop.script('accounts', formerLogin)).toBe('28P01');
+  // The administrator's connection of the operator still works.
+  expect(await shop.operate(undefined, 'stock', 'verify')).toMatchObject({ exitCode: 0 });
+
+  await shop.change('forget', 'cursors');
+  expect((await secretsOf('orders'))['cursor-keys']).toBe(present['cursor-keys']?.split(',')[0]);
+}, 3_600_000);
