@@ -15,6 +15,7 @@ const longSuites = [
   'outages',
   'restarts',
   'rotations',
+  'soak',
 ];
 // `npm test -- broker` runs the tests that need RabbitMQ. The names of their files contain `broker`.
 const isNamed = (suite) => process.argv.slice(2).some((argument) => argument.includes(suite));

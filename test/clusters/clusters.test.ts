@@ -30,7 +30,11 @@ afterAll(async () => {
 describe.each(Array.from({ length: times }, (_, time) => time + 1))('round %d', (time) => {
   it.each(faults.map((fault, index) => [fault.name, fault, index] as const))(
     '%s',
-    (_, fault, index) => rounds.run(fault, seed + time * 1_000 + index),
+    async (_, fault, index) => {
+      const round = await rounds.run(fault, seed + time * 1_000 + index);
+      expect(round).toMatchObject({ evidence: expect.any(String), violations: [] });
+      expect(round.archived).toBeGreaterThan(0);
+    },
     900_000,
   );
 

@@ -2,6 +2,7 @@
 import { createMachine, grantScopes, type StaffScope, staffScopes } from '@shop/accounts/operator';
 import { newId } from '@shop/shared/runtime';
 import { generateKeyPair, SignJWT } from 'jose';
+import { send } from './send.ts';
 import type { FuzzedShop } from './shop.ts';
 
 export interface Caller {
@@ -136,13 +137,14 @@ export class Callers {
   }
 
   async #post(path: string, body: unknown): Promise<Record<string, unknown>> {
-    const answer = await fetch(`${this.#shop.url}${path}`, {
+    const { status, text } = await send(this.#shop.url, {
       method: 'POST',
+      target: path,
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
+      body: Buffer.from(JSON.stringify(body)),
+      chunked: false,
     });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`POST ${path}: ${answer.status} ${text}`);
+    if (status >= 300) throw new Error(`POST ${path}: ${status} ${text}`);
     return JSON.parse(text) as Record<string, unknown>;
   }
 

@@ -1,4 +1,5 @@
-// `npm run fuzz -- --requests N --seed S`: starts a shop, and sends generated requests to it.
+// `npm run fuzz -- --requests N --seed S`: starts a shop, and sends generated requests to it. Ctrl-C ends the run with
+// the report of the requests so far.
 import { parseArgs } from 'node:util';
 import { fuzz } from './run.ts';
 import { startFuzzedShop } from './shop.ts';
@@ -21,14 +22,18 @@ if (![requests, seed, inFlight].every((number) => Number.isSafeInteger(number) &
 }
 
 const shop = await startFuzzedShop();
-process.once('SIGINT', () => void shop.stop().then(() => process.exit(1)));
+const ending = new AbortController();
+process.once('SIGINT', () => ending.abort());
 try {
-  const report = await fuzz(shop, { requests, seed, inFlight, progress: (line) => process.stdout.write(`${line}\n`) });
-  const errors = await shop.unexpectedErrors();
-  process.stdout.write(`${report.text(seed)}\n`);
+  const progress = (line: string): void => void process.stdout.write(`${line}\n`);
+  const report = await fuzz(shop, { requests, seed, inFlight, signal: ending.signal, progress });
+  // Requests that are still in progress after Ctrl-C fail, because the shop ends, too. They are not reported.
+  const [text, kinds] = [report.text(seed), report.faults.size];
+  const errors = ending.signal.aborted ? [] : await shop.unexpectedErrors();
+  process.stdout.write(`${text}\n`);
   if (errors.length > 0)
     process.stdout.write(`${errors.length} errors in the logs, such as:\n${errors.slice(0, 5).join('\n')}\n`);
-  process.exitCode = report.faults.size + errors.length === 0 ? 0 : 1;
+  process.exitCode = kinds + errors.length === 0 ? 0 : 1;
 } finally {
   await shop.stop();
 }

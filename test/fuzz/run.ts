@@ -1,4 +1,5 @@
 // Sends generated requests to a shop, several at a time, and judges every response.
+import { once } from 'node:events';
 import { type Contract, type ContractOperation, loadContract } from '@shop/shared/contract';
 import { newId } from '@shop/shared/runtime';
 import fc from 'fast-check';
@@ -17,6 +18,8 @@ export interface RunOptions {
   /** The same seed plans the same requests. Ids and tokens in them are those of the shop of the run. */
   readonly seed: number;
   readonly inFlight?: number;
+  /** Ends the run. Requests in progress do not count, because the shop may be ending, too. */
+  readonly signal?: AbortSignal;
   /** Gets a line every few seconds. */
   readonly progress?: (line: string) => void;
 }
@@ -56,7 +59,7 @@ class Run {
     this.#judge = new Judge(contract.document);
   }
 
-  async all({ requests, seed, inFlight = 16, progress = () => {} }: RunOptions): Promise<Report> {
+  async all({ requests, seed, inFlight = 16, signal, progress = () => {} }: RunOptions): Promise<Report> {
     const plans = plannedRequests(requestsFor(this.#contract), requests, seed);
     const began = performance.now();
     const line = (): void => {
@@ -72,7 +75,8 @@ class Run {
       for (const [index, plan] of plans) await this.#one(index, plan);
     };
     try {
-      await Promise.all(Array.from({ length: inFlight }, worker));
+      const aborted = signal === undefined ? [] : [once(signal, 'abort')];
+      await Promise.race([Promise.all(Array.from({ length: inFlight }, worker)), ...aborted]);
     } finally {
       for (const timer of timers) clearInterval(timer);
     }

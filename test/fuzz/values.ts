@@ -88,20 +88,32 @@ function texts(schema: Node): fc.Arbitrary<string> {
   const most = Math.max(least, Math.min(Number(schema.maxLength ?? 60), 300));
   if (schema.format === 'uuid') return fc.uuid({ version: 7 });
   if (schema.format === 'date-time') return times;
-  if (typeof schema.pattern === 'string') {
-    const pattern = new RegExp(schema.pattern, 'u');
-    try {
-      return fc.stringMatching(pattern, { maxLength: most }).filter((text) => pattern.test(text));
-    } catch {
-      // fast-check cannot generate from classes such as \p{L}. Plain words match these patterns of the contracts.
-    }
-  }
+  const matching = typeof schema.pattern === 'string' ? textsMatching(schema.pattern, most) : undefined;
+  if (matching !== undefined) return matching;
   const word = fc.string({ minLength: Math.max(least, 1), maxLength: Math.max(most, 1) });
   return fc.oneof(
     word,
     fc.string({ unit: 'grapheme', minLength: Math.max(least, 1), maxLength: Math.max(Math.min(most, 20), 1) }),
     fc.constant('x'.repeat(Number(schema.maxLength ?? 60))),
   );
+}
+
+/** The texts of each pattern and length, because fast-check takes long to prepare them. */
+const prepared = new Map<string, fc.Arbitrary<string> | undefined>();
+
+/** @returns undefined for classes such as \p{L}, from which fast-check cannot generate; plain words match these patterns */
+function textsMatching(source: string, most: number): fc.Arbitrary<string> | undefined {
+  const key = `${most} ${source}`;
+  if (!prepared.has(key)) prepared.set(key, prepareTexts(new RegExp(source, 'u'), most));
+  return prepared.get(key);
+}
+
+function prepareTexts(pattern: RegExp, most: number): fc.Arbitrary<string> | undefined {
+  try {
+    return fc.stringMatching(pattern, { maxLength: most }).filter((text) => pattern.test(text));
+  } catch {
+    return undefined;
+  }
 }
 
 export const times: fc.Arbitrary<string> = fc

@@ -23,7 +23,7 @@ async function answers(url: string): Promise<boolean> {
 function away(
   name: string,
   broken: { readonly cut: Act; readonly seen: (system: System) => Promise<boolean>; readonly restore: Act },
-): Fault {
+): Fault<System> {
   return {
     name,
     interrupts: 'nothing',
@@ -43,7 +43,7 @@ type Act = (system: System) => Promise<unknown>;
 
 const isSilent = async ({ broker }: System): Promise<boolean> => !(await answers(broker.url));
 
-export const brokerFaults: readonly Fault[] = [
+export const brokerFaults: readonly Fault<System>[] = [
   away('the broker is out of reach', {
     cut: async ({ brokerProxy }) => brokerProxy.refuse(),
     seen: async () => true,

@@ -34,6 +34,8 @@ export function startShopping(options: ShoppingOptions): Shopping {
       await pause(random.integer(0, 30));
     }
   });
+  // `stop` reports what has failed meanwhile.
+  for (const each of running) each.catch(() => {});
   return {
     journal,
     async stop() {

@@ -5,6 +5,7 @@ import { readStockReport } from '../../services/catalogue/src/operator/verify-st
 import { allOrders, rowsOf } from '../../services/orders/src/order-rows.ts';
 import { booksOf } from '../../services/orders/test/payment-books.ts';
 import { archiveViolations } from './archive.ts';
+import { isUnchecked } from './checked.ts';
 import type { Deployment } from './deployment.ts';
 import { effectViolations } from './effects.ts';
 import type { Journal } from './journal.ts';
@@ -31,7 +32,7 @@ async function accountViolations({ admin }: Deployment, { accounts }: Journal): 
   const { rows } = await admin.query<{ id: string; email: string; told: boolean }>(`
     SELECT id, email,
       EXISTS (SELECT FROM notifications.recipients r WHERE r.account_id = a.id AND r.email = a.email) AS told
-    FROM accounts.accounts a`);
+    FROM accounts.accounts a WHERE ${isUnchecked('a.id')}`);
   const stored = new Map(rows.map((row) => [row.email, row]));
   const found: string[] = [];
   for (const { email, accountId } of accounts) {
@@ -58,9 +59,13 @@ async function orderViolations({ admin }: Deployment, journal: Journal): Promise
     SELECT id, status, lines, "cancelledUnits" FROM ${allOrders}, LATERAL (
       SELECT coalesce(json_object_agg(product_id, quantity), '{}') AS lines,
         sum(cancelled_quantity)::int AS "cancelledUnits"
-      FROM ${rowsOf('order_lines')} AS line) AS summed`);
+      FROM ${rowsOf('order_lines')} AS line) AS summed WHERE ${isUnchecked('orders.id')}`);
   const stored = new Map(rows.map((row) => [row.id, row]));
-  const kept = await keptAnswers(admin);
+  const vanished = journal.orders.filter((outcome) => outcome.vanished === true);
+  const kept = await keptAnswers(
+    admin,
+    vanished.map(({ key }) => key),
+  );
   const accepted = journal.orders.flatMap((outcome) => {
     const orderId = outcome.vanished === true ? kept.get(outcome.key) : outcome.orderId;
     return orderId === undefined ? [] : [{ ...outcome, orderId }];
@@ -90,10 +95,11 @@ async function orderViolations({ admin }: Deployment, journal: Journal): Promise
 }
 
 /** Key → order, for buyers without a clear reply. */
-async function keptAnswers(admin: Deployment['admin']): Promise<Map<string, string>> {
+async function keptAnswers(admin: Deployment['admin'], keys: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await admin.query<{ key: string; id: string }>(
     `SELECT key, body::json->>'id' AS id FROM orders.idempotency_keys
-       WHERE operation_id = 'createOrder' AND status = 201`,
+       WHERE operation_id = 'createOrder' AND status = 201 AND key = ANY ($1)`,
+    [keys],
   );
   return new Map(rows.map(({ key, id }) => [key, id]));
 }
@@ -110,16 +116,20 @@ async function stockViolations({ admin }: Deployment, initialStock: ReadonlyMap<
     oversold: number;
     live: number;
     shipped: number;
-  }>(`
+  }>(
+    `
     SELECT p.id, p.stock, p.reserved, p.oversold,
       coalesce(sum(l.units) FILTER (WHERE l.status IN ('pending', 'processing')), 0)::int AS live,
       coalesce(sum(l.units) FILTER (WHERE l.status IN ('shipped', 'delivered')), 0)::int AS shipped
     FROM catalogue.products p
     LEFT JOIN (
       SELECT status, product_id, quantity - cancelled_quantity AS units
-      FROM ${allOrders}, LATERAL ${rowsOf('order_lines')} AS line
+      FROM ${allOrders}, LATERAL ${rowsOf('order_lines')} AS line WHERE ${isUnchecked('orders.id')}
     ) AS l ON l.product_id = p.id
-    GROUP BY p.id`);
+    WHERE p.id = ANY ($1::uuid[])
+    GROUP BY p.id`,
+    [[...initialStock.keys()]],
+  );
   const found: string[] = [];
   for (const { id, stock, reserved, oversold, live, shipped } of rows) {
     const initial = initialStock.get(id) ?? 0;
@@ -136,7 +146,7 @@ async function moneyViolations({ admin }: Deployment, { orders }: Journal): Prom
   const { rows } = await admin.query<{ movement: string; entries: number }>(`
     SELECT movement.kind || ' ' || movement.reference AS movement, count(*)::int AS entries
     FROM ${allOrders}, LATERAL ${rowsOf('payment_ledger')} AS movement
-    WHERE movement.reference IS NOT NULL GROUP BY 1`);
+    WHERE movement.reference IS NOT NULL AND ${isUnchecked('orders.id')} GROUP BY 1`);
   const entries = new Map(rows.map((row) => [row.movement, row.entries]));
   const found: string[] = [];
   for (const { key, orderId, paid, reported = [] } of orders) {

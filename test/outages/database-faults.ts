@@ -8,7 +8,7 @@ import type { System } from './system.ts';
 /** Connections that one process of orders opens. */
 const poolSize = 10;
 
-export const databaseFaults: readonly Fault[] = [
+export const databaseFaults: readonly Fault<System>[] = [
   {
     name: 'PostgreSQL is restarted',
     interrupts: 'service',
@@ -163,7 +163,7 @@ async function deliveriesSince(system: System, since: Date): Promise<{ taken: nu
   return read();
 }
 
-async function orderOnce({ system, productIds, journal, random }: Scene): Promise<void> {
+async function orderOnce({ system, productIds, journal, random }: Scene<System>): Promise<void> {
   const buyer = random.pick(system.buyers);
   const lines = [{ productId: random.pick(productIds), quantity: 1 }];
   const outcome: OrderOutcome = { key: randomUUID(), accountId: buyer.accountId, lines };

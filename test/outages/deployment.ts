@@ -11,6 +11,7 @@ import { eventually, highHoldLimits } from '@shop/shared/testing';
 import pg from 'pg';
 import { grant, register, signToken, verify } from './accounts.ts';
 import { archiveWatch } from './archive.ts';
+import { checkedTable } from './checked.ts';
 import { handlerWatch } from './effects.ts';
 import type { Buyer, Journal } from './journal.ts';
 import { startProxy } from './proxy.ts';
@@ -193,6 +194,7 @@ export async function deploy(
     stops.push(() => admin.end());
     await admin.query(handlerWatch);
     await admin.query(archiveWatch);
+    await admin.query(checkedTable);
     const untilReady = (within: number): Promise<void> =>
       eventually(async () => {
         for (const { name, url } of all()) {

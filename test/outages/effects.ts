@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import type pg from 'pg';
 import { allOrders, rowsOf } from '../../services/orders/src/order-rows.ts';
+import { isUnchecked } from './checked.ts';
 
 interface Observed {
   /** Reads all schemas. */
@@ -54,7 +55,8 @@ const effects = `
     coalesce(created_at <= cancelled_at AND cancelled_at <= stock_released_at AND cancelled_at <= customer_notified_at
       AND greatest(stock_released_at, customer_notified_at) <= now(), status <> 'cancelled') AS dated
   FROM ${allOrders}
-  WHERE NOT EXISTS (SELECT FROM erased_accounts e WHERE e.account_id = orders.account_id)`;
+  WHERE NOT EXISTS (SELECT FROM erased_accounts e WHERE e.account_id = orders.account_id)
+    AND ${isUnchecked('orders.id')}`;
 
 export async function effectViolations({ admin, mailFolder }: Observed): Promise<string[]> {
   const { rows } = await admin.query<OrderEffects>(effects);

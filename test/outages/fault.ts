@@ -2,7 +2,6 @@
 import type { Deployment } from './deployment.ts';
 import type { Journal } from './journal.ts';
 import type { Random } from './random.ts';
-import type { System } from './system.ts';
 
 /**
  * The effect on requests. `nothing`: every order is answered as in normal operation. `service`: 502, 503 and 504 are
@@ -10,7 +9,7 @@ import type { System } from './system.ts';
  */
 export type Interrupts = 'nothing' | 'service' | 'gateway';
 
-export interface Fault<S extends Deployment = System> {
+export interface Fault<S extends Deployment = Deployment> {
   readonly name: string;
   readonly interrupts: Interrupts;
   /**
@@ -29,7 +28,7 @@ export interface Fault<S extends Deployment = System> {
   removeEffects?(system: S): Promise<void>;
 }
 
-export interface Scene<S extends Deployment = System> {
+export interface Scene<S extends Deployment = Deployment> {
   readonly system: S;
   readonly random: Random;
   readonly productIds: readonly string[];

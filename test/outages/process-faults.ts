@@ -4,9 +4,9 @@ import type { ServiceName } from '@shop/shared/runtime';
 import { register } from './accounts.ts';
 import { orderAndVanish } from './buyers.ts';
 import type { CrashPoint } from './crash-points.ts';
+import type { Deployment } from './deployment.ts';
 import { countRows, type Fault, type Interrupts, pause, type Scene, seen } from './fault.ts';
 import type { Supervised } from './supervised.ts';
-import type { System } from './system.ts';
 
 /** Repeats `kill` until every process has died. @returns the evidence */
 async function allDie(
@@ -78,7 +78,7 @@ function archiverDies(point: CrashPoint): Fault {
   };
 }
 
-function killed(name: string, interrupts: Interrupts, pick: (system: System) => readonly Supervised[]): Fault {
+function killed(name: string, interrupts: Interrupts, pick: (system: Deployment) => readonly Supervised[]): Fault {
   return {
     name,
     interrupts,

@@ -11,6 +11,8 @@ export interface Supervised {
   readonly name: string;
   /** The address of the process itself, without a proxy. */
   readonly url: string;
+  /** The id of the running process; undefined when it could not be started. */
+  pid(): number | undefined;
   /** How often it has died so far, for any reason. */
   deaths(): number;
   /** Describes each end of the process since the last call that was not caused by a kill. */
@@ -84,6 +86,7 @@ export function supervise({ name, url, main, environment, random }: Launch): Sup
   return {
     name,
     url,
+    pid: () => child.pid,
     deaths: () => deaths,
     accidents: () => accidents.splice(0),
     kill: (signal) => void child.kill(signal),
