@@ -88,19 +88,8 @@ migrate() {
   if migrated | grep -qxF "$1"; then run_job "$1-migrate"; fi
 }
 
-# Runs a function for several services concurrently. Fails when one of them fails, after all have ended.
-at_once() {
-  function=$1
-  shift
-  jobs=
-  for service in "$@"; do
-    "$function" "$service" &
-    jobs="$jobs $!"
-  done
-  failed=0
-  for job in $jobs; do wait "$job" || failed=1; done
-  [ "$failed" -eq 0 ] || exit 1
-}
+# Replaces the containers of several services, one container after the other, so that few processes start at the same time.
+replace_all() { for service in "$@"; do replace "$service"; done; }
 
 # Prepares the servers as `docker compose up` does, and adds to the running broker what its definitions have in addition.
 prepare() {
@@ -150,7 +139,7 @@ rotate() {
       change_secret add database
       run_job provision
       change_secret use database
-      at_once replace $(migrated)
+      replace_all $(migrated)
       change_secret end database
       run_job provision
       ;;
@@ -158,15 +147,15 @@ rotate() {
       change_secret add broker
       define_broker
       change_secret use broker
-      at_once replace $(migrated)
+      replace_all $(migrated)
       change_secret end broker
       end_broker_users
       ;;
     internal | cursors | key-encryption)
       change_secret add "$1"
-      at_once replace $(migrated)
+      replace_all $(migrated)
       change_secret use "$1"
-      at_once replace $(migrated)
+      replace_all $(migrated)
       say "the former value is still accepted; later, run: deploy/compose.sh forget $1"
       ;;
     *) usage ;;
@@ -177,7 +166,7 @@ forget() {
   case $1 in
     internal | cursors | key-encryption)
       change_secret end "$1"
-      at_once replace $(migrated)
+      replace_all $(migrated)
       ;;
     *) usage ;;
   esac
@@ -188,8 +177,8 @@ update() {
     set -- $(migrated) gateway
   fi
   prepare
-  at_once migrate "$@"
-  at_once replace "$@"
+  for service in "$@"; do migrate "$service"; done
+  replace_all "$@"
 }
 
 case ${1-} in

@@ -304,6 +304,25 @@ describe('the operator', () => {
 describe('replicas', () => {
   const replicas = { accounts: 2, orders: 2, catalogue: 2, notifications: 2 };
 
+  async function processIds(): Promise<string[]> {
+    const containers = await Promise.all([...services, 'gateway'].map((service) => shop.containersOf(service)));
+    return containers.flat().map(({ id }) => id);
+  }
+
+  it('are all replaced, and gateways restarted, under load without a lost request', async () => {
+    const shopping = await startShopping(client);
+    const before = await processIds();
+    await shop.change('update');
+    const after = await processIds();
+    expect(after).toHaveLength(before.length);
+    expect(after.filter((id) => before.includes(id))).toEqual([]);
+    for (const gateway of await shop.containersOf('gateway')) await shop.restart(gateway);
+    const { requests, failures, placed } = await shopping.stop();
+    expect(failures).toEqual([]);
+    expect(requests).toBeGreaterThan(100);
+    await expectOneMailEach(client, placed);
+  }, 900_000);
+
   it('share the work', async () => {
     await shop.scale(replicas);
     expect(await shop.containersOf('orders')).toHaveLength(2);
@@ -325,24 +344,5 @@ describe('replicas', () => {
         'shop.notifications.mail': '2',
       });
     }, 30_000);
-  });
-
-  async function processIds(): Promise<string[]> {
-    const containers = await Promise.all([...services, 'gateway'].map((service) => shop.containersOf(service)));
-    return containers.flat().map(({ id }) => id);
-  }
-
-  it('are all replaced, and gateways restarted, under load without a lost request', async () => {
-    const shopping = await startShopping(client);
-    const before = await processIds();
-    await shop.change('update');
-    const after = await processIds();
-    expect(after).toHaveLength(before.length);
-    expect(after.filter((id) => before.includes(id))).toEqual([]);
-    for (const gateway of await shop.containersOf('gateway')) await shop.restart(gateway);
-    const { requests, failures, placed } = await shopping.stop();
-    expect(failures).toEqual([]);
-    expect(requests).toBeGreaterThan(100);
-    await expectOneMailEach(client, placed);
   });
 });
