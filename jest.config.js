@@ -16,6 +16,7 @@ const longSuites = [
   'restarts',
   'rotations',
   'soak',
+  'upgrades',
 ];
 // `npm test -- broker` runs the tests that need RabbitMQ. The names of their files contain `broker`.
 const isNamed = (suite) => process.argv.slice(2).some((argument) => argument.includes(suite));

@@ -11,13 +11,16 @@ export interface Identity {
   readonly keySecret: string;
 }
 
+/** The password of every account. */
+export const password = 'a long password for tests';
+
 /**
  * Repeats the registration until its reply is clear.
  * @returns the account's id
  */
 export async function register(journal: Journal, gatewayUrl: string, name: string): Promise<string> {
   const email = `${name}@example.com`;
-  const body = { email, password: 'a long password for tests', name };
+  const body = { email, password, name };
   const answer = await untilClear(journal, 'register', `${gatewayUrl}/v1/accounts`, { key: `register-${name}`, body });
   if (answer.status !== 201) throw new Error(`${name} could not register: ${answer.status} ${answer.body}`);
   const accountId = (JSON.parse(answer.body) as { id: string }).id;

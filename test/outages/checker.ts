@@ -10,14 +10,16 @@ import type { Deployment } from './deployment.ts';
 import { effectViolations } from './effects.ts';
 import type { Journal } from './journal.ts';
 
+/** The data and the e-mails that the checker reads. */
+export type Checked = Pick<Deployment, 'admin' | 'mailFolder' | 'catalogueClient'>;
+
 /** All violations, one on each line; empty when there are none. Call it when no work is in progress. */
 export async function violations(
-  system: Deployment,
+  system: Checked,
   journal: Journal,
   initialStock: ReadonlyMap<string, number>,
 ): Promise<string[]> {
   return [
-    ...[...system.all(), system.archiver].flatMap((process) => process.accidents()),
     ...(await accountViolations(system, journal)),
     ...(await orderViolations(system, journal)),
     ...(await stockViolations(system, initialStock)),
@@ -28,7 +30,7 @@ export async function violations(
   ];
 }
 
-async function accountViolations({ admin }: Deployment, { accounts }: Journal): Promise<string[]> {
+async function accountViolations({ admin }: Checked, { accounts }: Journal): Promise<string[]> {
   const { rows } = await admin.query<{ id: string; email: string; told: boolean }>(`
     SELECT id, email,
       EXISTS (SELECT FROM notifications.recipients r WHERE r.account_id = a.id AND r.email = a.email) AS told
@@ -54,7 +56,7 @@ interface StoredOrder {
   readonly cancelledUnits: number;
 }
 
-async function orderViolations({ admin }: Deployment, journal: Journal): Promise<string[]> {
+async function orderViolations({ admin }: Checked, journal: Journal): Promise<string[]> {
   const { rows } = await admin.query<StoredOrder>(`
     SELECT id, status, lines, "cancelledUnits" FROM ${allOrders}, LATERAL (
       SELECT coalesce(json_object_agg(product_id, quantity), '{}') AS lines,
@@ -108,7 +110,7 @@ function sameEntries(a: Record<string, number>, b: Record<string, number>): bool
   return Object.keys(a).length === Object.keys(b).length && Object.entries(a).every(([key, value]) => b[key] === value);
 }
 
-async function stockViolations({ admin }: Deployment, initialStock: ReadonlyMap<string, number>): Promise<string[]> {
+async function stockViolations({ admin }: Checked, initialStock: ReadonlyMap<string, number>): Promise<string[]> {
   const { rows } = await admin.query<{
     id: string;
     stock: number;
@@ -142,7 +144,7 @@ async function stockViolations({ admin }: Deployment, initialStock: ReadonlyMap<
 }
 
 /** Checks that each payment and refund with a reply is in the ledger once, and that the amounts add up. */
-async function moneyViolations({ admin }: Deployment, { orders }: Journal): Promise<string[]> {
+async function moneyViolations({ admin }: Checked, { orders }: Journal): Promise<string[]> {
   const { rows } = await admin.query<{ movement: string; entries: number }>(`
     SELECT movement.kind || ' ' || movement.reference AS movement, count(*)::int AS entries
     FROM ${allOrders}, LATERAL ${rowsOf('payment_ledger')} AS movement
@@ -166,7 +168,7 @@ async function moneyViolations({ admin }: Deployment, { orders }: Journal): Prom
 }
 
 /** Faults in the stock ledger, as `npm run shop -- stock verify` finds them. */
-async function bookViolations({ catalogueClient }: Deployment): Promise<string[]> {
+async function bookViolations({ catalogueClient }: Checked): Promise<string[]> {
   const { faults } = await catalogueClient((client) => readStockReport(client));
   return faults.map(({ productId, detail, ...at }) => `the stock of ${productId ?? JSON.stringify(at)}: ${detail}`);
 }

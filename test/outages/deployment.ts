@@ -70,7 +70,8 @@ const password = 'only-for-tests';
 /** Role → password. */
 export const roles = Object.fromEntries(schemas.map((name) => [name, password])) as Record<SchemaName, string>;
 
-const identity = {
+/** The issuer of the access tokens, and the secret of its signing keys. */
+export const identity = {
   issuer: 'https://shop.test',
   audience: 'shop',
   keySecret: Buffer.alloc(32, 7).toString('base64url'),

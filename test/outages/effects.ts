@@ -122,7 +122,8 @@ async function handlerViolations(admin: pg.Pool): Promise<string[]> {
         WHERE account_id::text NOT IN (SELECT subject FROM erased)) AS runs,
       (SELECT count(*)::int FROM notifications.inbox
         WHERE consumer = 'notifications.mail'
-          AND (type LIKE 'order.%' OR type LIKE 'refund.%' OR type = 'email-token.issued.v1')
+          AND (type LIKE 'order.%' OR type LIKE 'refund.%' OR type = 'email-token.issued.v1'
+            OR event_id IN (SELECT id FROM accounts.outbox WHERE data -> 'credentialsChanged' IS NOT NULL))
           AND subject NOT IN (SELECT subject FROM erased)) AS events`);
   const { runs = 0, events = 0 } = rows[0] ?? {};
   return runs === events

@@ -1,6 +1,5 @@
 // Runs rounds: customers shop while a fault is injected, and afterwards everything is counted.
 import { writeSync } from 'node:fs';
-import { newId } from '@shop/shared/runtime';
 import { slowness } from '@shop/shared/testing';
 import { answerViolations, type Interruption } from './answers.ts';
 import { movesOf } from './archive.ts';
@@ -10,8 +9,9 @@ import { violations } from './checker.ts';
 import type { Deployment } from './deployment.ts';
 import { type Fault, pause } from './fault.ts';
 import { isFailure, type Journal } from './journal.ts';
+import { addProducts } from './products.ts';
 import { createRandom } from './random.ts';
-import { unrest } from './unrest.ts';
+import { untilQuiet } from './unrest.ts';
 
 export const stockEach = 100_000;
 const productCount = 12;
@@ -60,17 +60,7 @@ export class Rounds<S extends Deployment> {
 
   /** Adds products to the catalogue, and returns their ids in ascending order. */
   async addProducts(count: number, stock: number): Promise<string[]> {
-    const ids = Array.from({ length: count }, () => newId()).sort();
-    await this.#system.admin.query(
-      `WITH made AS (
-         INSERT INTO catalogue.products (id, name, brand, category, price_minor, status, stock)
-         SELECT id, 'Product ' || n, 'Brand', 'Category', 100 * n, 'active', $2
-           FROM unnest($1::uuid[]) WITH ORDINALITY AS given (id, n) RETURNING id
-       )
-       INSERT INTO catalogue.stock_ledger (product_id, kind, quantity, stock_after, promised_after)
-       SELECT id, 'received', $2, $2, 0 FROM made WHERE $2 > 0`,
-      [ids, stock],
-    );
+    const ids = await addProducts(this.#system.admin, count, stock);
     for (const id of ids) this.#initialStock.set(id, stock);
     return ids;
   }
@@ -82,14 +72,7 @@ export class Rounds<S extends Deployment> {
 
   /** Waits until no work is in progress, then runs all checks. Returns what they find. */
   async violationsAtRest(): Promise<string[]> {
-    const deadline = performance.now() + this.#patience;
-    // The database and the broker must be available, too.
-    const look = (): Promise<string[]> => unrest(this.#system).catch((error: unknown) => [String(error)]);
-    let moving = await look();
-    while (moving.length > 0 && performance.now() < deadline) {
-      await pause(250);
-      moving = await look();
-    }
+    const moving = await untilQuiet(this.#system, this.#patience);
     return moving.length > 0
       ? moving.map((work) => `still in progress after ${inSeconds(this.#patience)} s: ${work}`)
       : this.violations();
@@ -105,8 +88,12 @@ export class Rounds<S extends Deployment> {
     this.#initialStock.clear();
   }
 
-  violations(): Promise<string[]> {
-    return violations(this.#system, this.#journal, this.#initialStock);
+  async violations(): Promise<string[]> {
+    const processes = [...this.#system.all(), this.#system.archiver];
+    return [
+      ...processes.flatMap((process) => process.accidents()),
+      ...(await violations(this.#system, this.#journal, this.#initialStock)),
+    ];
   }
 
   /** Injects the fault while customers shop, and finds out whether the shop recovers in time and nothing is lost. */

@@ -3,6 +3,7 @@
 import { serviceNames } from '@shop/shared/runtime';
 import { consumers } from '../../shared/src/events/consumers.ts';
 import type { Deployment } from './deployment.ts';
+import { pause } from './fault.ts';
 import { fullQueues } from './queues.ts';
 
 /**
@@ -46,13 +47,29 @@ const statement = Object.entries(counts)
   .map(([what, query]) => `SELECT '${what}' AS what, count(*)::int FROM (${query}) AS counted`)
   .join(' UNION ALL ');
 
+/** The data and the queues in which work can be in progress. */
+export type Working = Pick<Deployment, 'admin' | 'brokerUrl'>;
+
 /**
  * Returns a line for each piece of work in progress. The list is empty when there is none and the dead-letter queues
  * are empty.
  */
-export async function unrest(system: Deployment): Promise<string[]> {
+export async function unrest(system: Working): Promise<string[]> {
   const { rows } = await system.admin.query<{ what: string; count: number }>(statement);
   const moving = rows.filter(({ count }) => count > 0).map(({ what, count }) => `${what}: ${count}`);
   if (moving.length > 0) return moving;
   return (await fullQueues(system)).map(({ queue, count }) => `messages in ${queue}: ${count}`);
+}
+
+/** Waits until no work is in progress, and returns what still is after `patience` milliseconds. */
+export async function untilQuiet(system: Working, patience: number): Promise<string[]> {
+  const deadline = performance.now() + patience;
+  // The database and the broker must be available, too.
+  const look = (): Promise<string[]> => unrest(system).catch((error: unknown) => [String(error)]);
+  let moving = await look();
+  while (moving.length > 0 && performance.now() < deadline) {
+    await pause(250);
+    moving = await look();
+  }
+  return moving;
 }

@@ -12,15 +12,24 @@ export interface ShopProcess {
   untilReady(): Promise<void>;
   /**
    * Sends SIGTERM, and then starts a new process.
-   * @param changed variables that the new process and those after it get
    * @returns the exit code and the signal of the old one
    */
-  replace(changed?: Environment): Promise<readonly [number | null, NodeJS.Signals | null]>;
+  replace(changed?: Changed): Promise<readonly [number | null, NodeJS.Signals | null]>;
   kill(): void;
+}
+
+/** The difference between a process and its replacement, which also applies to later replacements. */
+export interface Changed {
+  readonly environment?: Environment;
+  /** The folder of the release that the new process runs. */
+  readonly tree?: string;
 }
 
 export interface Launch {
   readonly name: string;
+  /** The folder of the release, which ends with a slash. */
+  readonly tree: string;
+  /** The path of the module in this folder. */
   readonly main: string;
   readonly url: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -28,12 +37,15 @@ export interface Launch {
 
 const readyWithin = 60_000;
 
-export function startProcess({ name, main, url, environment }: Launch): ShopProcess {
+export function startProcess({ name, tree, main, url, environment }: Launch): ShopProcess {
   let output = '';
-  let present: Environment = environment;
+  let present: Required<Changed> = { environment, tree };
   const start = (): ChildProcess => {
-    const env = { ...plainEnvironment(), ...present };
-    const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    const env = { ...plainEnvironment(), ...present.environment };
+    const child = spawn(process.execPath, [`${present.tree}${main}`], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (data) => {
         output += String(data);
@@ -52,7 +64,7 @@ export function startProcess({ name, main, url, environment }: Launch): ShopProc
     output: () => output,
     untilReady,
     async replace(changed = {}) {
-      present = { ...present, ...changed };
+      present = { tree: changed.tree ?? present.tree, environment: { ...present.environment, ...changed.environment } };
       const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
       child.kill('SIGTERM');
       const ending = await exited;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
-import { type Environment, type ServiceName, serviceNames as services } from '@shop/shared/runtime';
+import { type ServiceName, serviceNames as services } from '@shop/shared/runtime';
 import { createTestDatabase, eventually, highHoldLimits, type TestDatabase } from '@shop/shared/testing';
 import { type Balancer, startBalancer } from './balancer.ts';
-import { type ShopProcess, startProcess } from './process.ts';
+import { type Changed, type ShopProcess, startProcess } from './process.ts';
 
 export interface ReplicatedShop {
   /** The address of the load balancer of the gateways. */
@@ -18,10 +18,9 @@ export interface ReplicatedShop {
   readonly processes: readonly ShopProcess[];
   /**
    * Replaces a process, and waits until all its clients use the new one.
-   * @param changed variables that the new process and those after it get
    * @returns the exit code or signal of the old one
    */
-  replace(process: ShopProcess, changed?: Environment): ReturnType<ShopProcess['replace']>;
+  replace(process: ShopProcess, changed?: Changed): ReturnType<ShopProcess['replace']>;
   stop(): Promise<void>;
 }
 
@@ -32,13 +31,23 @@ const noticedWithin = 30_000;
 // Milliseconds, longer than the keep-alive time of idle connections.
 const drain = '4500';
 
+export interface ReplicatedShopOptions {
+  /** A database with the schemas of the release, which `stop` drops; default a new one. */
+  readonly database?: TestDatabase;
+  /** The folder of the release, which ends with a slash; default this checkout. */
+  readonly tree?: string;
+  /** Variables of all processes that differ from the defaults of this file. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 /**
- * Starts everything on a new database and waits until it is ready. The function is longer than others, because each
- * step needs the results of those before it.
+ * Starts everything and waits until it is ready. The function is longer than others, because each step needs the
+ * results of those before it.
  */
-export async function startReplicatedShop(): Promise<ReplicatedShop> {
+export async function startReplicatedShop(options: ReplicatedShopOptions = {}): Promise<ReplicatedShop> {
+  const { tree = root } = options;
   const [database, folder, ports] = await Promise.all([
-    createTestDatabase(services),
+    options.database ?? createTestDatabase(services),
     mkdtemp(join(tmpdir(), 'shop-restarts-')),
     freePorts(2 * (services.length + 1)),
   ]);
@@ -83,23 +92,29 @@ export async function startReplicatedShop(): Promise<ReplicatedShop> {
       MAIL_DIR: mailFolder,
       EMAILS_PER_HOUR: '1000000',
       ...highHoldLimits,
+      ...options.environment,
     };
     for (const name of services) {
       for (const [index, address] of pair(name).entries()) {
         const { port } = new URL(address);
         const own = { DATABASE_URL: database.urls[name], PORT: port };
-        const main = `${root}services/${name}/src/main.ts`;
-        processes.push(
-          startProcess({ name: `${name} ${index + 1}`, main, url: address, environment: { ...shared, ...own } }),
-        );
+        const main = `services/${name}/src/main.ts`;
+        const environment = { ...shared, ...own };
+        processes.push(startProcess({ name: `${name} ${index + 1}`, tree, main, url: address, environment }));
       }
     }
     const addresses = Object.fromEntries(services.map((name) => [`${name.toUpperCase()}_URL`, pair(name).join()]));
     const gateways = pair('gateway').map((address, index) => {
       // The balancer is the client of the gateways, so X-Forwarded-For distinguishes the customers.
       const own = { GATEWAY_PORT: new URL(address).port, TRUSTED_PROXIES: '1', ...addresses };
-      const main = `${root}gateway/src/main.ts`;
-      return startProcess({ name: `gateway ${index + 1}`, main, url: address, environment: { ...shared, ...own } });
+      const environment = { ...shared, ...own };
+      return startProcess({
+        name: `gateway ${index + 1}`,
+        tree,
+        main: 'gateway/src/main.ts',
+        url: address,
+        environment,
+      });
     });
     processes.push(...gateways);
     const balanced = (process: ShopProcess): void => {

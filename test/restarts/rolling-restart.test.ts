@@ -8,14 +8,9 @@ import { type Environment, serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import { Pool } from 'undici';
+import { browse, type Customer, call, customerOf } from './customers.ts';
 import { internalSecret, type ReplicatedShop, startReplicatedShop } from './replicated-shop.ts';
 import { startLoad } from './steady-load.ts';
-
-interface Customer {
-  readonly token: string;
-  /** The client address of the customer, by which the gateway counts anonymous requests. */
-  readonly address: string;
-}
 
 const perSecond = 300;
 const customers: Customer[] = [];
@@ -40,25 +35,18 @@ it('loses no request while every process, the internal secret and the logins at 
   const placed: string[] = [];
   // The requests have no idempotency keys, because requests that the gateway must not repeat must not fail either.
   const load = startLoad(perSecond, async (turn) => {
-    // Each customer sends twenty requests in turn, so that none reaches a limit.
-    const { token, address } = customers[Math.floor(turn / 20) % customers.length] as Customer;
-    const as = { address, token };
-    const kind = turn % 20;
-    if (kind === 0) {
-      const order = await call('POST', '/v1/orders', 201, as, { items: [{ productId, quantity: 1 }] });
-      placed.push(String(order.id));
-    } else if (kind === 10) await call('PATCH', '/v1/accounts/me', 200, as, { name: `Robin ${turn}` });
-    else if (kind % 4 === 1) await call('GET', '/v1/orders?limit=5', 200, as);
-    else if (kind % 4 === 2) await call('GET', '/v1/accounts/me', 200, as);
-    else if (kind % 4 === 3) await call('POST', '/v1/products/search', 200, { address }, { pagination: { limit: 5 } });
-    else await call('GET', '/v1/products?limit=5', 200, { address });
+    if (turn % 20 !== 0) return browse(pool, customers, turn);
+    const order = { items: [{ productId, quantity: 1 }] };
+    const { id } = await call(pool, 'POST', '/v1/orders', 201, customerOf(customers, turn), order);
+    placed.push(String(id));
   });
   // At first all processes accept the next secret, then they use it. Each role has two logins until all processes use the
   // second one.
   const next = 'the-next-one-of-the-tests-the-next-one-of-the-tests';
   const endings: unknown[] = [];
   const replaceAll = async (changed: (name: string) => Environment): Promise<void> => {
-    for (const process of shop.processes) endings.push(await shop.replace(process, changed(process.name)));
+    for (const process of shop.processes)
+      endings.push(await shop.replace(process, { environment: changed(process.name) }));
   };
   await replaceAll(() => ({ INTERNAL_SECRET: `${internalSecret},${next}` }));
   const secondLogin = (role: SchemaName): string => `${role}_2:the-second-password`;
@@ -103,35 +91,12 @@ async function provision(loginsOf: (role: SchemaName) => string): Promise<void> 
   await provisionDatabase({ adminUrl, database: new URL(adminUrl).pathname.slice(1), roles });
 }
 
-async function call(
-  method: 'GET' | 'POST' | 'PATCH',
-  path: string,
-  expected: number,
-  { address, token }: { readonly address: string; readonly token?: string },
-  body?: object,
-): Promise<Record<string, unknown>> {
-  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-  const answer = await pool.request({
-    method,
-    path,
-    headers: {
-      'X-Forwarded-For': address,
-      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'Content-Type': type }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await answer.body.text();
-  if (answer.statusCode !== expected) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
-  return JSON.parse(text) as Record<string, unknown>;
-}
-
 async function registerCustomer(index: number): Promise<Customer> {
   const address = `10.1.2.${index + 1}`;
   const who = { email: `robin-${index}@example.com`, password: 'a lantern in the fog' };
-  await call('POST', '/v1/accounts', 201, { address }, { name: 'Robin', ...who });
+  await call(pool, 'POST', '/v1/accounts', 201, { address }, { name: 'Robin', ...who });
   await verifyEmailAsOperator({ DATABASE_URL: shop.database.urls.accounts }, who.email);
-  const { access_token: token } = await call('POST', '/v1/tokens', 200, { address }, who);
+  const { access_token: token } = await call(pool, 'POST', '/v1/tokens', 200, { address }, who);
   return { token: String(token), address };
 }
 
