@@ -28,13 +28,14 @@ export async function soakCommand(
     return 2;
   }
   const { clusters, folder = `.data/soak-${seed}${clusters ? '-clusters' : ''}` } = values;
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
   const ending = new AbortController();
+  // A signal may arrive twice: from the terminal, and from npm, which passes it on.
   for (const name of ['SIGINT', 'SIGTERM'] as const)
-    process.once(name, () => {
-      process.stdout.write('The soak ends, and another start repeats the round in progress.\n');
+    process.on(name, () => {
+      if (!ending.signal.aborted) print('The soak ends, and another start repeats the round in progress.');
       ending.abort();
     });
-  const print = (line: string): void => void process.stdout.write(`${line}\n`);
   const { violations } = await run({ hours, seed, folder, clusters, signal: ending.signal, print });
   return violations.length === 0 ? 0 : 1;
 }
