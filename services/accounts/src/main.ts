@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { createEmailTokenSeal } from '@shop/shared/auth';
 import { createCursors } from '@shop/shared/collection';
-import { startPruning } from '@shop/shared/database';
+import { startPruning, untilAvailable } from '@shop/shared/database';
 import { startErasing, startService } from '@shop/shared/service';
 import { defineAccount } from './account.ts';
 import { readEnvironment } from './config.ts';
@@ -27,7 +27,7 @@ await startService({
     onStop('erasing accounts', startErasingAccounts({ database, log }));
     onStop('erasing traces', startErasing({ database, log, erase: eraseTraces }));
     const encryption = createKeyEncryption(config.keyEncryptionSecrets);
-    await prepareSigningKeys(database, encryption);
+    await untilAvailable(() => prepareSigningKeys(database, encryption), log);
     const context: CallingContext = {
       database,
       idempotencySecrets: config.internalSecrets,

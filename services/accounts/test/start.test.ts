@@ -102,4 +102,26 @@ describe('an unavailable database', () => {
     }
     await eventually(async () => expect((await logIn(accounts, holder.email)).status).toBe(200));
   });
+
+  it('delays the start when it is lost while the signing keys are prepared', async () => {
+    const service = accounts.services.service('accounts');
+    const holder = new pg.Client({ connectionString: accounts.services.database.urls.accounts });
+    await holder.connect();
+    try {
+      await holder.query("SELECT pg_advisory_lock(hashtextextended('signing keys ' || current_schema(), 0))");
+      const started = service.restart();
+      await eventually(async () => {
+        const { rowCount } = await holder.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE wait_event = 'advisory' AND query LIKE '%signing keys%'`,
+        );
+        expect(rowCount).toBe(1);
+      });
+      await eventually(() => expect(service.output()).toContain('the start waits for the database'));
+      await holder.query("SELECT pg_advisory_unlock(hashtextextended('signing keys ' || current_schema(), 0))");
+      await started;
+    } finally {
+      await holder.end();
+    }
+  });
 });

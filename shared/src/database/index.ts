@@ -10,5 +10,6 @@ export { openReadReplica, type ReadReplica } from './read-replica.ts';
 export type { Queryable } from './replica-lag.ts';
 export { sql } from './sql.ts';
 export type { Transaction } from './transaction.ts';
+export { untilAvailable } from './until-available.ts';
 export { untilMigrated } from './until-migrated.ts';
 export { withClient } from './with-client.ts';
