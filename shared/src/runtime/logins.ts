@@ -12,12 +12,16 @@ export interface Login {
  * @example readLogins('orders', 'abc,d:e') // [{ name: 'orders', password: 'abc,d:e' }], because no part begins with the name
  */
 export function readLogins(role: string, value: string): readonly [Login, ...Login[]] {
-  const pattern = new RegExp(`^(${role}(?:_[1-9]\\d{0,8})?):(.+)$`);
-  const logins = value.split(',').flatMap((part) => {
-    const [, name, password] = pattern.exec(part) ?? [];
-    return name === undefined || password === undefined ? [] : [{ name, password }];
+  const parts = value.split(',');
+  const logins = parts.flatMap((part) => {
+    const colon = part.indexOf(':');
+    const [name, password] = [part.slice(0, Math.max(colon, 0)), part.slice(colon + 1)];
+    return isLoginOf(role, name) && password !== '' ? [{ name, password }] : [];
   });
   const [first, ...others] = logins;
-  const isList = logins.length === value.split(',').length;
-  return first === undefined || !isList ? [{ name: role, password: value }] : [first, ...others];
+  return first === undefined || logins.length < parts.length ? [{ name: role, password: value }] : [first, ...others];
+}
+
+function isLoginOf(role: string, name: string): boolean {
+  return name === role || (name.startsWith(`${role}_`) && /^[1-9]\d{0,8}$/.test(name.slice(role.length + 1)));
 }

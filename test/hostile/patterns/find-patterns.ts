@@ -15,7 +15,8 @@ export interface FoundPattern {
 }
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const programs = /^(?:shared|services|gateway|client|cli|deploy\/setup)\/(?!.*\btest\/).*\.(?:ts|js)$/;
+// The programs in the folders `test` and `testing` run in tests only.
+const programs = /^(?:shared|services|gateway|client|cli|deploy\/setup)\/(?!.*\btest(?:ing)?\/).*\.(?:ts|js)$/;
 const contracts = /^(?:services|gateway|shared)\/(?!.*\btest\/).*(?:api|contracts\/[a-z]+)\.yaml$/;
 
 /**
