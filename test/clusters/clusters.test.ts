@@ -1,6 +1,6 @@
-// Injects every fault of the table into clusters of servers while customers shop, and then counts orders, stock, e-mails
-// and replies. CLUSTER_SEED sets the schedule, and CLUSTER_ROUNDS the number of rounds through the table. Prints the
-// effect of each fault and the time of the recovery.
+// Injects every fault of the table into clusters of servers while customers shop, and then counts orders, stock,
+// e-mails and replies. CLUSTER_SEED sets the schedule, and CLUSTER_ROUNDS the number of rounds through the table.
+// Prints the effect of each fault and the time of the recovery.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Journal } from '../outages/journal.ts';
 import { Rounds } from '../outages/rounds.ts';

@@ -106,8 +106,8 @@ export function clientOf(shop: ComposeShop): Client {
  */
 export async function startShopping({ call, register, createProduct }: Client): Promise<Shopping> {
   const productId = await createProduct(await register('catalogue:write'), 1_000_000);
-  // There are enough customers that none of them reaches a limit. They are created one after the other, because accounts
-  // refuses log-ins that do not fit into its queue.
+  // There are enough customers that none of them reaches a limit. They are created one after the other, because
+  // accounts refuses log-ins that do not fit into its queue.
   const customers: Customer[] = [];
   while (customers.length < 40) customers.push(...(await Promise.all(Array.from({ length: 8 }, () => register()))));
   const placed: string[] = [];

@@ -200,7 +200,8 @@ describe('RabbitMQ', () => {
 
 describe('the networks', () => {
   const processes = [...services, 'gateway'].map((name) => `${name}:8080`);
-  // The proxy is the last one. Node.js looks up two names at a time, and a name that a container cannot see takes seconds.
+  // The proxy is the last one. Node.js looks up two names at a time, and a name that a container cannot see takes
+  // seconds.
   const addresses = [...processes, 'postgres:5432', 'rabbitmq:5672', 'proxy:8080'];
   const servers = ['postgres:5432', 'rabbitmq:5672'];
   const inside = ['accounts:8080', 'orders:8080', 'catalogue:8080', 'gateway:8080'];

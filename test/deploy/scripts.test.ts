@@ -1,5 +1,5 @@
-// deploy/compose.sh and deploy/kubernetes.sh: their arguments, and the names in the manifests on which kubernetes.sh relies.
-// `npm test -- containers` runs compose.sh.
+// deploy/compose.sh and deploy/kubernetes.sh: their arguments, and the names in the manifests on which kubernetes.sh
+// relies. `npm test -- containers` runs compose.sh.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

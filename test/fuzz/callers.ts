@@ -1,4 +1,5 @@
-// Those who send the requests: customers and staff with real log-ins, machines, and bearers of tokens that are not valid.
+// Those who send the requests: customers and staff with real log-ins, machines, and bearers of tokens that are not
+// valid.
 import { createMachine, grantScopes, type StaffScope, staffScopes } from '@shop/accounts/operator';
 import { newId } from '@shop/shared/runtime';
 import { generateKeyPair, SignJWT } from 'jose';

@@ -101,7 +101,9 @@ function texts(schema: Node): fc.Arbitrary<string> {
 /** The texts of each pattern and length, because fast-check takes long to prepare them. */
 const prepared = new Map<string, fc.Arbitrary<string> | undefined>();
 
-/** @returns undefined for classes such as \p{L}, from which fast-check cannot generate; plain words match these patterns */
+/**
+ * @returns undefined for classes such as \p{L}, from which fast-check cannot generate; plain words match these patterns
+ */
 function textsMatching(source: string, most: number): fc.Arbitrary<string> | undefined {
   const key = `${most} ${source}`;
   if (!prepared.has(key)) prepared.set(key, prepareTexts(new RegExp(source, 'u'), most));

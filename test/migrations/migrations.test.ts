@@ -199,7 +199,8 @@ const harmless: readonly (readonly [title: string, service: ServiceName, text: s
     'catalogue',
     `CREATE OR REPLACE FUNCTION products_replaced() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
      DROP TRIGGER products_replaced ON products;
-     CREATE TRIGGER products_replaced AFTER TRUNCATE ON products FOR EACH STATEMENT EXECUTE FUNCTION products_replaced()`,
+     CREATE TRIGGER products_replaced AFTER TRUNCATE ON products FOR EACH STATEMENT
+       EXECUTE FUNCTION products_replaced()`,
   ],
   ['another default', 'orders', 'ALTER TABLE orders ALTER COLUMN version SET DEFAULT 2'],
   ['a removed index that is not unique', 'orders', 'DROP INDEX orders_account_total'],

@@ -25,7 +25,8 @@ const statement = `
     atthasdef OR attidentity <> '', 'relation ' || relname
   FROM relations JOIN pg_attribute ON attrelid = relations.oid WHERE attnum > 0 AND NOT attisdropped
   UNION ALL
-  SELECT format('function %s(%s)', proname, pg_get_function_identity_arguments(oid)), pg_get_function_result(oid), false, NULL
+  SELECT format('function %s(%s)', proname, pg_get_function_identity_arguments(oid)), pg_get_function_result(oid),
+    false, NULL
   FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
   UNION ALL
   SELECT format('trigger %s of %s', tgname, relname), '', false, NULL

@@ -36,9 +36,11 @@ const faults: Readonly<Record<string, string>> = {
   'is in orders and in the archive': 'SELECT id FROM orders JOIN archived_orders USING (id)',
   'is archived although something is expected of it': `SELECT id FROM ${allOrders}
     WHERE archived IS NOT NULL AND ${isUnchecked('orders.id')} AND ${isUnfinished}`,
-  'has no entry in its history for its state': `SELECT id FROM ${allOrders} WHERE ${isUnchecked('orders.id')} AND NOT EXISTS (
+  'has no entry in its history for its state': `
+    SELECT id FROM ${allOrders} WHERE ${isUnchecked('orders.id')} AND NOT EXISTS (
     SELECT FROM ${rowsOf('order_history')} AS h WHERE h.status = orders.status)`,
-  'is archived without the references of its money': `SELECT id FROM ${allOrders} WHERE ${isUnchecked('orders.id')} AND EXISTS (
+  'is archived without the references of its money': `
+    SELECT id FROM ${allOrders} WHERE ${isUnchecked('orders.id')} AND EXISTS (
     SELECT FROM archived_movements(archived) AS m
     WHERE m.reference IS NOT NULL AND NOT EXISTS (
       SELECT FROM archived_orders AS a

@@ -56,7 +56,9 @@ export interface ShopOptions {
 export interface Servers {
   /** The superuser's connection string, for the database `postgres`. */
   readonly adminUrl: string;
-  /** The host and port of PostgreSQL for the services. When there are several, each replica of a service uses another. */
+  /**
+   * The host and port of PostgreSQL for the services. When there are several, each replica of a service uses another.
+   */
   readonly databaseHosts: readonly string[];
   /** The address of the broker for the checker, on which no fault acts. */
   readonly brokerUrl: string;

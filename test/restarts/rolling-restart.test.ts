@@ -30,7 +30,7 @@ afterAll(async () => {
   await shop?.stop();
 });
 
-it('loses no request while every process, the internal secret and the logins at the database are replaced', async () => {
+it('loses no request while all processes, the internal secret and the database logins are replaced', async () => {
   const productId = await makeProduct();
   const placed: string[] = [];
   // The requests have no idempotency keys, because requests that the gateway must not repeat must not fail either.
@@ -40,8 +40,8 @@ it('loses no request while every process, the internal secret and the logins at 
     const { id } = await call(pool, 'POST', '/v1/orders', 201, customerOf(customers, turn), order);
     placed.push(String(id));
   });
-  // At first all processes accept the next secret, then they use it. Each role has two logins until all processes use the
-  // second one.
+  // At first all processes accept the next secret, then they use it. Each role has two logins until all processes use
+  // the second one.
   const next = 'the-next-one-of-the-tests-the-next-one-of-the-tests';
   const endings: unknown[] = [];
   const replaceAll = async (changed: (name: string) => Environment): Promise<void> => {

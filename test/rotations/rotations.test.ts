@@ -1,5 +1,5 @@
-// deploy/compose.sh rotates each secret of a shop under Compose while customers order. No request is lost, and the former
-// values end.
+// deploy/compose.sh rotates each secret of a shop under Compose while customers order. No request is lost, and the
+// former values end.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { serviceNames as services } from '@shop/shared/runtime';
 import { brokerLogin, databaseAttempts } from '../containers/attempts.ts';

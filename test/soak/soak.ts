@@ -181,7 +181,8 @@ class Soak<S extends Deployment> {
   #line(): string {
     const { rounds, violations } = this.#state;
     const time = new Date().toISOString().slice(0, 19);
-    return `${time} ${rounds} rounds, ${repliesOf(this.#state)} requests, ${violations.length} violations; ${this.#now}`;
+    const figures = `${rounds} rounds, ${repliesOf(this.#state)} requests, ${violations.length} violations`;
+    return `${time} ${figures}; ${this.#now}`;
   }
 }
 

@@ -1,4 +1,5 @@
-// A clone without its history cannot provide the last release. The upgrade then fails, and its message names the remedy.
+// A clone without its history cannot provide the last release. The upgrade then fails, and its message names the
+// remedy.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -24,8 +24,8 @@ export function takePreviousRelease(repository = root): string {
     git('cat-file', '-e', `${commit}^{commit}`);
   } catch (cause) {
     throw new Error(
-      `${repository} lacks commit ${commit} of release ${version}, with which the upgrade starts. In a clone without its ` +
-        'history, run: git fetch --unshallow --tags',
+      `${repository} lacks commit ${commit} of release ${version}, with which the upgrade starts. ` +
+        'In a clone without its history, run: git fetch --unshallow --tags',
       { cause },
     );
   }

@@ -123,7 +123,7 @@ describe.each([
     expect(again).toMatchObject({ status: 200, body: { id: accountId } });
   });
 
-  it('verifies an address by a token of the other release, and then sends the e-mail that the other has queued', async () => {
+  it('verifies an address by a token of the other release, and sends its queued e-mail', async () => {
     const { orderId = '' } = held.order;
     expect(await emailsAbout(shop, orderId)).toBe(0);
     const body = { token: held.verificationToken };

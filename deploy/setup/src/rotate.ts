@@ -1,4 +1,5 @@
-// The steps in which a secret is replaced while the shop runs. Between two steps, all processes are replaced one by one.
+// The steps in which a secret is replaced while the shop runs. Between two steps, all processes are replaced one by
+// one.
 import { readLogins } from '@shop/shared/runtime';
 import { newSecret, type Secrets } from './secret-files.ts';
 
@@ -7,8 +8,8 @@ export const steps = ['add', 'use', 'end'] as const;
 export type Step = (typeof steps)[number];
 
 /**
- * What can be replaced. `database` and `broker` stand for the logins of all services, `administrator` for the password of the
- * database's administrator.
+ * What can be replaced. `database` and `broker` stand for the logins of all services, `administrator` for the password
+ * of the database's administrator.
  */
 export const rotated = ['database', 'administrator', 'broker', 'internal', 'cursors', 'key-encryption'] as const;
 export type Rotated = (typeof rotated)[number];
@@ -23,7 +24,8 @@ const keys = { internal: 'internal', cursors: 'cursors', 'key-encryption': 'keyE
  *
  * The administrator has one password, which the step `use` replaces: no process uses it while the shop runs.
  *
- * A rotation that was interrupted can begin again with `add`, because nothing that a process uses is removed before `end`.
+ * A rotation that was interrupted can begin again with `add`, because nothing that a process uses is removed before
+ * `end`.
  */
 export function rotate(secrets: Secrets, step: Step, what: Rotated): Secrets {
   if (what === 'database') return { ...secrets, roles: eachLogin(secrets.roles, step) };

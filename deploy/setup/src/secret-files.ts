@@ -7,8 +7,8 @@ import { type Login, readLogins, type ServiceName, serviceNames } from '@shop/sh
 const keys = ['administrator', 'internal', 'cursors', 'keyEncryption'] as const;
 
 /**
- * The secrets from which the files are derived: 32 random bytes each, in base64url. While one is replaced, it is a list of
- * values, separated by commas (rotate.ts).
+ * The secrets from which the files are derived: 32 random bytes each, in base64url. While one is replaced, it is a list
+ * of values, separated by commas (rotate.ts).
  */
 export interface Secrets {
   readonly keys: Readonly<Record<(typeof keys)[number], string>>;

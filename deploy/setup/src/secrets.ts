@@ -1,7 +1,7 @@
 // `secrets.ts FOLDER` generates the shop's secrets as files, in a folder for each owner, and keeps existing ones.
 // `secrets.ts kubernetes` prints new ones as Secrets for `kubectl create -f -`.
-// With a step and a secret, such as `add database`, both change existing ones (rotate.ts). `kubernetes` then reads the content
-// of the Secret `kept-secrets` from standard input, and prints Secrets for `kubectl replace -f -`.
+// With a step and a secret, such as `add database`, both change existing ones (rotate.ts). `kubernetes` then reads the
+// content of the Secret `kept-secrets` from standard input, and prints Secrets for `kubectl replace -f -`.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';

@@ -1,5 +1,5 @@
-// Applies numbered SQL files in order. Each is applied once, in a transaction that also inserts its version row. Only the
-// statements of a file `….concurrently.sql` run outside a transaction, because PostgreSQL requires that of them.
+// Applies numbered SQL files in order. Each is applied once, in a transaction that also inserts its version row. Only
+// the statements of a file `….concurrently.sql` run outside a transaction, because PostgreSQL requires that of them.
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,8 +24,8 @@ interface Migration {
 
 const sharedFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
 /**
- * Milliseconds that a migration waits for a lock on a table. Requests that need the table wait behind it meanwhile, so it
- * then gives up and is repeated.
+ * Milliseconds that a migration waits for a lock on a table. Requests that need the table wait behind it meanwhile, so
+ * it then gives up and is repeated.
  */
 const lockTimeout = 1_000;
 /** Milliseconds before the next attempt. Requests that have waited are executed in this time. */

@@ -5,8 +5,8 @@ import { type Login, readLogins, type ServiceName, serviceNames } from '../runti
 import { withClient } from './with-client.ts';
 
 /**
- * Each schema has a role of the same name, which owns it and has access to nothing else. Processes log in as this role, or
- * as a further login role that acts as it.
+ * Each schema has a role of the same name, which owns it and has access to nothing else. Processes log in as this role,
+ * or as a further login role that acts as it.
  */
 export type SchemaName = ServiceName | 'events';
 export const schemas: readonly SchemaName[] = [...serviceNames, 'events'];
@@ -26,9 +26,9 @@ export interface Provisioning {
 }
 
 /**
- * Creates database, schemas and roles, or updates existing ones to the same state. Passwords are always set, and logins that
- * are not given are ended: they cannot connect any more, and their open connections continue. It can be repeated and run
- * concurrently.
+ * Creates database, schemas and roles, or updates existing ones to the same state. Passwords are always set, and logins
+ * that are not given are ended: they cannot connect any more, and their open connections continue. It can be repeated
+ * and run concurrently.
  * @returns the connection string of the first login of each role
  * @throws the driver's error when the server is unavailable or the administrator lacks a permission
  */

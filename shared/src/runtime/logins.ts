@@ -1,4 +1,5 @@
-// The logins of one role at a server. While a password is replaced, a role has two logins, so that processes with either one work.
+// The logins of one role at a server. While a password is replaced, a role has two logins, so that processes with
+// either one work.
 
 export interface Login {
   /** The name of the role, or of a further login: `orders_2`. */
@@ -9,7 +10,8 @@ export interface Login {
 /**
  * Reads the logins of a role. The first one is used, and all of them are accepted.
  * @param value `orders:password,orders_2:password`, or only the password of the login that has the name of the role
- * @example readLogins('orders', 'abc,d:e') // [{ name: 'orders', password: 'abc,d:e' }], because no part begins with the name
+ * @example readLogins('orders', 'abc,d:e') // [{ name: 'orders', password: 'abc,d:e' }], because no part begins with
+ *   the name
  */
 export function readLogins(role: string, value: string): readonly [Login, ...Login[]] {
   const parts = value.split(',');

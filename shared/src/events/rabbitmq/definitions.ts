@@ -32,7 +32,10 @@ export interface BrokerDefinitions {
   readonly vhost: string;
   /** The prefix of all names: `namespace` in EVENTS_URL. */
   readonly namespace: string;
-  /** The password of each user, or its logins as `readLogins` reads them. Each login is a user with the same permissions. */
+  /**
+   * The password of each user, or its logins as `readLogins` reads them. Each login is a user with the same
+   * permissions.
+   */
   readonly passwords: Readonly<Record<BrokerUser, string>>;
 }
 
