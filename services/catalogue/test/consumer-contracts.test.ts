@@ -1,9 +1,10 @@
 // The recordings that the consumers of the catalogue keep agree with the real process.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
-import { createLog, newId } from '@shop/shared/runtime';
+import type { Transport } from '@shop/shared/events';
+import { newId } from '@shop/shared/runtime';
 import {
   checkCall,
+  connectTestTransport,
   messageOf,
   type ProviderStates,
   type ReceivedEvents,
@@ -23,7 +24,7 @@ beforeAll(async () => {
   inventory = await startInventory();
   const url = inventory.services.database.urls.events;
   received = await receiveEvents(url, 'catalogue');
-  transport = await connectTransport({ url, name: 'tests', topology: shopTopology, log: createLog('tests', 'silent') });
+  transport = await connectTestTransport(url);
 });
 afterAll(async () => {
   await transport?.close();

@@ -1,9 +1,9 @@
 // The units that an account holds in reservations whose orders are not processed yet: counted with the reservation,
 // lowered with its end, and never above the limits.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
-import { createLog, newId } from '@shop/shared/runtime';
-import { eventually } from '@shop/shared/testing';
+import type { Transport } from '@shop/shared/events';
+import { newId } from '@shop/shared/runtime';
+import { connectTestTransport, eventually } from '@shop/shared/testing';
 import { type HoldLimits, type Inventory, lockWaits, startInventory } from './inventory.ts';
 
 let inventory: Inventory;
@@ -13,8 +13,7 @@ let cup: string;
 
 beforeAll(async () => {
   inventory = await startInventory();
-  const url = inventory.services.database.urls.events;
-  transport = await connectTransport({ url, name: 'tests', topology: shopTopology, log: createLog('tests', 'silent') });
+  transport = await connectTestTransport(inventory.services.database.urls.events);
 });
 afterAll(async () => {
   await transport.close();

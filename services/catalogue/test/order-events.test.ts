@@ -1,8 +1,8 @@
 // The inventory handles the events of orders in every possible sequence, and with duplicates.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
-import { createLog, newId } from '@shop/shared/runtime';
-import { eventually } from '@shop/shared/testing';
+import type { Transport } from '@shop/shared/events';
+import { newId } from '@shop/shared/runtime';
+import { connectTestTransport, eventually } from '@shop/shared/testing';
 import { type Inventory, startInventory } from './inventory.ts';
 
 type Kind = 'created' | 'cancelled' | 'shipped';
@@ -12,8 +12,7 @@ let transport: Transport;
 
 beforeAll(async () => {
   inventory = await startInventory();
-  const url = inventory.services.database.urls.events;
-  transport = await connectTransport({ url, name: 'tests', topology: shopTopology, log: createLog('tests', 'silent') });
+  transport = await connectTestTransport(inventory.services.database.urls.events);
 });
 afterAll(async () => {
   await transport.close();

@@ -1,9 +1,10 @@
 // The calls from the catalogue to orders, and the events of orders that it handles, against the recordings in
 // contracts/orders.yaml. Orders does not run.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
-import { createLog, newId } from '@shop/shared/runtime';
+import type { Transport } from '@shop/shared/events';
+import { newId } from '@shop/shared/runtime';
 import {
+  connectTestTransport,
   eventually,
   messageOf,
   type RecordedService,
@@ -20,8 +21,7 @@ let transport: Transport;
 beforeAll(async () => {
   orders = await startRecordedService('catalogue', 'orders');
   inventory = await startInventory({ environment: { ORDERS_URL: orders.url } });
-  const url = inventory.services.database.urls.events;
-  transport = await connectTransport({ url, name: 'tests', topology: shopTopology, log: createLog('tests', 'silent') });
+  transport = await connectTestTransport(inventory.services.database.urls.events);
 });
 afterAll(async () => {
   await transport?.close();

@@ -1,9 +1,10 @@
 // Every event in the recordings in contracts/ leads to its e-mail. The other services do not run.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createEmailTokenSeal } from '@shop/shared/auth';
-import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
-import { createLog, newId } from '@shop/shared/runtime';
+import type { Transport } from '@shop/shared/events';
+import { newId } from '@shop/shared/runtime';
 import {
+  connectTestTransport,
   eventually,
   messageOf,
   recordedEvents,
@@ -22,8 +23,7 @@ let values: Values;
 
 beforeAll(async () => {
   services = await startServices(['notifications']);
-  const url = services.database.urls.events;
-  transport = await connectTransport({ url, name: 'tests', topology: shopTopology, log: createLog('tests', 'silent') });
+  transport = await connectTestTransport(services.database.urls.events);
   const about = { kind: 'email-verification', accountId: account, email } as const;
   const sealedToken = createEmailTokenSeal([testSecret]).seal('the-token', about);
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString();

@@ -1,13 +1,7 @@
 // Events as the other services send them, for the tests of notifications.
-import {
-  connectTransport,
-  type EventPayloads,
-  type EventType,
-  shopTopology,
-  type Transport,
-} from '@shop/shared/events';
-import { createLog, newId } from '@shop/shared/runtime';
-import { dataOf, recordedEvents, type Values } from '@shop/shared/testing';
+import type { EventPayloads, EventType } from '@shop/shared/events';
+import { newId } from '@shop/shared/runtime';
+import { connectTestTransport, dataOf, recordedEvents, type Values } from '@shop/shared/testing';
 
 export interface ShopEvents {
   /** Publishes one event as its service does. Two events with the same `id` are one event. */
@@ -24,8 +18,7 @@ export interface ShopEvents {
 }
 
 export async function joinEvents(url: string): Promise<ShopEvents> {
-  const log = createLog('test', 'silent');
-  const transport: Transport = await connectTransport({ url, name: 'test', topology: shopTopology, log });
+  const transport = await connectTestTransport(url);
   const told: EventPayloads['notification.sent.v1'][] = [];
   const requestIds = new Map<string, string>();
   await transport.subscribe({

@@ -1,8 +1,8 @@
 // The archive of orders: which orders are moved, which responses stay the same, and how archived orders change.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
-import { createLog, newId } from '@shop/shared/runtime';
-import { eventually } from '@shop/shared/testing';
+import type { Transport } from '@shop/shared/events';
+import { newId } from '@shop/shared/runtime';
+import { connectTestTransport, eventually } from '@shop/shared/testing';
 import {
   archiveFinishedOrders,
   cancelOrders,
@@ -27,8 +27,7 @@ beforeAll(async () => {
   archive = openArchive(shop, await shop.customer('payments:write'));
   product = await shop.product({ stock: 5_000, price: 5 });
   customer = await shop.customer();
-  const url = shop.services.database.urls.events;
-  transport = await connectTransport({ url, name: 'tests', topology: shopTopology, log: createLog('tests', 'silent') });
+  transport = await connectTestTransport(shop.services.database.urls.events);
 });
 afterAll(async () => {
   await transport?.close();

@@ -1,16 +1,21 @@
 // The events stock.released.v1 and notification.sent.v1 change `cancellation` of an order.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
-import { createLog, newId } from '@shop/shared/runtime';
-import { type AnswerBody, eventually, startServices, type TestServices } from '@shop/shared/testing';
+import type { Transport } from '@shop/shared/events';
+import { newId } from '@shop/shared/runtime';
+import {
+  type AnswerBody,
+  connectTestTransport,
+  eventually,
+  startServices,
+  type TestServices,
+} from '@shop/shared/testing';
 
 let services: TestServices;
 let transport: Transport;
 
 beforeAll(async () => {
   services = await startServices(['orders']);
-  const url = services.database.urls.events;
-  transport = await connectTransport({ url, name: 'tests', topology: shopTopology, log: createLog('tests', 'silent') });
+  transport = await connectTestTransport(services.database.urls.events);
 });
 afterAll(async () => {
   await transport.close();

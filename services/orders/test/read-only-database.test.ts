@@ -1,8 +1,8 @@
 // A database that answers reads and refuses writes, as a former primary does after a failover.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
-import { createLog, newId } from '@shop/shared/runtime';
-import { eventually } from '@shop/shared/testing';
+import type { Transport } from '@shop/shared/events';
+import { newId } from '@shop/shared/runtime';
+import { connectTestTransport, eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import { type Customer, type NewProduct, startShop, type TestShop } from './shop.ts';
 
@@ -15,8 +15,7 @@ beforeAll(async () => {
   shop = await startShop();
   admin = new pg.Pool({ connectionString: shop.services.database.adminUrl, max: 1 });
   admin.on('error', () => {}); // its database may be dropped before its last connection has closed
-  const url = shop.services.database.urls.events;
-  transport = await connectTransport({ url, name: 'tests', topology: shopTopology, log: createLog('tests', 'silent') });
+  transport = await connectTestTransport(shop.services.database.urls.events);
   customer = await shop.customer();
 });
 afterAll(async () => {

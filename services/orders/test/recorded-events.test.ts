@@ -1,8 +1,8 @@
 // Every event in the recordings in contracts/ has its effect in orders. The other services do not run.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { connectTransport, shopTopology, type Transport } from '@shop/shared/events';
-import { createLog, newId } from '@shop/shared/runtime';
-import { eventually, messageOf, recordedEvents } from '@shop/shared/testing';
+import type { Transport } from '@shop/shared/events';
+import { newId } from '@shop/shared/runtime';
+import { connectTestTransport, eventually, messageOf, recordedEvents } from '@shop/shared/testing';
 import { type RecordedShop, startRecordedShop } from './recorded-shop.ts';
 
 const recorded = recordedEvents({ consumer: 'orders' });
@@ -11,8 +11,7 @@ let transport: Transport;
 
 beforeAll(async () => {
   shop = await startRecordedShop();
-  const url = shop.services.database.urls.events;
-  transport = await connectTransport({ url, name: 'tests', topology: shopTopology, log: createLog('tests', 'silent') });
+  transport = await connectTestTransport(shop.services.database.urls.events);
 });
 afterAll(async () => {
   await transport?.close();

@@ -46,3 +46,4 @@ export {
 export { type ReplicatedPostgres, startReplicatedPostgres } from './servers/replicated-postgres.ts';
 export { type StartOptions, startServices, type TestService, type TestServices, testSecret } from './services.ts';
 export { startIssuer, type TestIssuer } from './tokens.ts';
+export { connectTestTransport } from './transport.ts';

@@ -3,13 +3,13 @@ import { createServiceTokens } from '../../auth/index.ts';
 import { loadContract } from '../../contract/index.ts';
 import { parseEvent } from '../../events/event.ts';
 import { consumers } from '../../events/generated.ts';
-import { connectTransport, shopTopology } from '../../events/index.ts';
-import { createLog, type ServiceName } from '../../runtime/index.ts';
+import type { ServiceName } from '../../runtime/index.ts';
 import { findOperation, type TestClient } from '../client.ts';
 import { serviceFolder } from '../database.ts';
 import { eventually } from '../eventually.ts';
 import { testSecret } from '../services.ts';
 import type { TestIssuer } from '../tokens.ts';
+import { connectTestTransport } from '../transport.ts';
 import { differences, fillIn } from './placeholders.ts';
 import { type RecordedCall, type RecordedEvent, recordedEvents } from './recordings.ts';
 
@@ -68,12 +68,7 @@ export interface ReceivedEvents {
  * @param url the address of the broker
  */
 export async function receiveEvents(url: string, provider: ServiceName): Promise<ReceivedEvents> {
-  const transport = await connectTransport({
-    url,
-    name: 'tests',
-    topology: shopTopology,
-    log: createLog('tests', 'silent'),
-  });
+  const transport = await connectTestTransport(url);
   const services = new Set(recordedEvents({ provider }).map(({ consumer }) => consumer));
   const received: { readonly consumer: string; readonly content: string }[] = [];
   for (const consumer of Object.keys(consumers).filter((name) => services.has(name.split('.')[0] ?? ''))) {

@@ -1,0 +1,8 @@
+// A connection of a test to the broker, beside those of the services.
+import { connectTransport, shopTopology, type Transport } from '../events/index.ts';
+import { createLog } from '../runtime/index.ts';
+
+/** Connects to the broker at the URL, with the queues of the shop. */
+export function connectTestTransport(url: string): Promise<Transport> {
+  return connectTransport({ url, name: 'tests', topology: shopTopology, log: createLog('tests', 'silent') });
+}
