@@ -5,8 +5,9 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
-import { parseEvent } from '../../events/event.ts';
+import { parseEvent, toCloudEvent } from '../../events/event.ts';
 import type { EventPayloads, EventType } from '../../events/index.ts';
+import type { Message } from '../../events/transport.ts';
 import { newId, type ServiceName, serviceNames } from '../../runtime/index.ts';
 import { fillIn, type Values } from './placeholders.ts';
 
@@ -86,23 +87,15 @@ function filesOf({ consumer = '*', provider = '*' as ServiceName }: RecordingFil
   });
 }
 
-/** A recorded event as its service sends it. */
-export interface EventMessage {
-  readonly id: string;
-  readonly type: string;
-  /** CloudEvents JSON. */
-  readonly content: string;
-}
-
 /** Returns a message with the recorded event. Placeholders without a text get one, which is added to `values`. */
-export function messageOf(event: RecordedEvent, values: Values = new Map(), sequence = 1): EventMessage {
+export function messageOf(event: RecordedEvent, values: Values = new Map(), sequence = 1): Message {
   const content = contentOf(event, values, sequence);
   return { id: parseEvent(content).id, type: event.type, content };
 }
 
 /**
  * Returns the data of the recorded event of a type.
- * @throws Error when the consumer has not recorded exactly one event of the type with this state
+ * @throws Error when not exactly one of the events has the type
  */
 export function dataOf<Type extends EventType>(
   events: readonly RecordedEvent[],
@@ -120,16 +113,14 @@ function contentOf(
   values: Values,
   sequence = 1,
 ): string {
-  return JSON.stringify({
-    specversion: '1.0',
+  return toCloudEvent(`/${provider}`, {
     id: newId(),
-    source: `/${provider}`,
     type,
     subject: newId(),
-    time: new Date().toISOString(),
-    datacontenttype: 'application/json',
-    sequence: String(sequence).padStart(10, '0'),
-    requestid: newId(),
-    data: fillIn(data, values),
+    sequence,
+    requestId: newId(),
+    traceparent: null,
+    createdAt: new Date(),
+    data: JSON.stringify(fillIn(data, values)),
   });
 }
