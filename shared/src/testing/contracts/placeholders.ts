@@ -52,12 +52,16 @@ export function differences(recorded: unknown, actual: unknown, values: Values, 
 function fits(recorded: string, actual: string, values: Values): boolean {
   // In a path, a placeholder is at most one segment or one value of the query.
   const any = recorded.startsWith('/') ? '[^/?&]+' : '.+';
+  const seen = new Set<string>();
   const parts = recorded.split(placeholder).map((part, index) => {
     if (index % 2 === 0) return escapeText(part);
     const text = values.get(part);
-    return text === undefined ? `(?<${part}>${any})` : escapeText(text);
+    if (text !== undefined) return escapeText(text);
+    if (seen.has(part)) return `\\k<${part}>`;
+    seen.add(part);
+    return `(?<${part}>${any})`;
   });
-  const found = new RegExp(`^${parts.join('')}$`).exec(actual);
+  const found = new RegExp(`^${parts.join('')}$`, 's').exec(actual);
   for (const [name, text] of Object.entries(found?.groups ?? {})) values.set(name, text);
   return found !== null;
 }
