@@ -6,7 +6,9 @@ import { loadContract } from '@shop/shared/contract';
 import { newId, serviceNames } from '@shop/shared/runtime';
 import {
   checkCall,
+  connectTestTransport,
   findOperation,
+  messageOf,
   type ProviderStates,
   type ReceivedEvents,
   type RecordedCall,
@@ -127,6 +129,16 @@ describe('a change of a service', () => {
   ])('is needed when a consumer records a request with %s', async (_change, body) => {
     expect(await check(() => ({}), { ...call, body })).toEqual([expect.stringContaining('the status is 400')]);
   });
+
+  // This test is the last one, because every later check of an event would find the same event.
+  it('that sends an event against its schema is found by its own tests', async () => {
+    const message = messageOf(event);
+    const content = message.content.replace('"currency":"EUR"', '"currency":1');
+    const transport = await connectTestTransport(shop.services.database.urls.events);
+    await transport.publish([{ ...message, content }]);
+    await transport.close();
+    await expect(received.check(event, states)).rejects.toThrow('invalid order.created.v1');
+  });
 });
 
 describe('a change of a consumer', () => {
@@ -141,13 +153,14 @@ describe('a change of a consumer', () => {
   const body = { reservationId: newId(), accountId: newId() };
   const tokens = createServiceTokens({ secrets: [testSecret], name: 'catalogue' });
 
-  async function send(to: string, content: object, authorization?: string): Promise<number> {
-    const text = JSON.stringify(content);
-    const signed = tokens.sign('orders', { method: 'POST', path: to, body: text });
-    const headers = { Authorization: authorization ?? signed, 'Content-Type': 'application/json' };
-    const { status } = await fetch(`${orders.url}${to}`, { method: 'POST', headers, body: text });
+  async function sendText(to: string, text: string, headers: Record<string, string> = {}): Promise<number> {
+    const Authorization = tokens.sign('orders', { method: 'POST', path: to, body: text });
+    const fields = { Authorization, 'Content-Type': 'application/json', ...headers };
+    const { status } = await fetch(`${orders.url}${to}`, { method: 'POST', headers: fields, body: text });
     return status;
   }
+  const send = (to: string, content: object, headers?: Record<string, string>) =>
+    sendText(to, JSON.stringify(content), headers);
   const refusals = () => orders.deviations().filter((deviation) => !deviation.endsWith('was not sent'));
 
   it('that sends what is recorded is permitted', async () => {
@@ -167,8 +180,16 @@ describe('a change of a consumer', () => {
   });
 
   it('that sends no valid signature is found by its own tests', async () => {
-    expect(await send(path, body, 'Bearer catalogue.nonsense')).toBe(500);
+    expect(await send(path, body, { Authorization: 'Bearer catalogue.nonsense' })).toBe(500);
     expect(refusals()).toEqual([`POST ${path} is not signed`]);
+  });
+
+  it.each([
+    ['a text that is not JSON', '{', 'application/json'],
+    ['another media type', JSON.stringify(body), 'text/plain'],
+  ])('that sends %s is found by its own tests', async (_change, text, type) => {
+    expect(await sendText(path, text, { 'Content-Type': type })).toBe(500);
+    expect(refusals()).toEqual([`POST ${path} has a body that is not JSON`]);
   });
 
   it('that no longer sends a recorded call is found by its own tests', async () => {

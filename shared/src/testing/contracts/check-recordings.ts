@@ -58,6 +58,7 @@ export interface ReceivedEvents {
   /**
    * Creates the state of a recorded event, and returns how the event that its consumer receives differs from it.
    * @param within milliseconds in which an event without a difference arrives; default 5000
+   * @throws PoisonError when the consumer has received an event that violates its schema
    */
   check(event: RecordedEvent, states: ProviderStates, within?: number): Promise<string[]>;
   close(): Promise<void>;
@@ -84,19 +85,21 @@ export async function receiveEvents(url: string, provider: ServiceName): Promise
   return {
     async check(event, states, within) {
       const values = await create(states, event);
-      let closest: readonly string[] = [];
-      const find = (): void => {
+      /** How the received event that is closest to the recorded one differs from it. */
+      const differencesNow = (): string[] => {
         const compared = received
           .filter(({ consumer }) => consumer.startsWith(`${event.consumer}.`))
           .map(({ content }) => parseEvent(content))
           .filter(({ type, source }) => type === event.type && source === `/${event.provider}`)
           .map(({ data }) => differences(event.data, data, new Map(values), 'part'))
           .sort((a, b) => a.length - b.length);
-        closest = compared[0] ?? [`${event.consumer} receives no ${event.type}`];
-        if (closest.length > 0) throw new Error(closest.join(', '));
+        return compared[0] ?? [`${event.consumer} receives no ${event.type}`];
       };
-      await eventually(find, within).catch(() => {});
-      return [...closest];
+      const arrives = (): void => {
+        if (differencesNow().length > 0) throw new Error('not yet');
+      };
+      await eventually(arrives, within).catch(() => {});
+      return differencesNow();
     },
     close: () => transport.close(),
   };

@@ -1,5 +1,5 @@
 // A server in place of a service, for the tests of its consumers. It answers as recorded.
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServiceTokens } from '../../auth/index.ts';
 import { loadContract } from '../../contract/index.ts';
@@ -40,9 +40,15 @@ export async function startRecordedService(
   const refused: string[] = [];
   let states: readonly string[] = [];
 
-  const refusalOf = (method: string, path: string, text: string, authorization?: string): string | undefined => {
+  const refusalOf = (
+    method: string,
+    path: string,
+    text: string,
+    { authorization, 'content-type': type }: IncomingHttpHeaders,
+  ): string | undefined => {
     const { access } = findOperation([contract], method, path)?.security ?? {};
     if (access === undefined) return 'is not an operation of the contract';
+    if (text !== '' && (type !== 'application/json' || !isJson(text))) return 'has a body that is not JSON';
     if (access === 'required' && authorization === undefined) return 'has no credentials';
     if (access !== 'service') return undefined;
     try {
@@ -82,7 +88,7 @@ export async function startRecordedService(
     request.on('end', () => {
       const { method = '', url: path = '', headers } = request;
       const text = Buffer.concat(chunks).toString();
-      const answer = refusalOf(method, path, text, headers.authorization) ?? answerTo(method, path, text);
+      const answer = refusalOf(method, path, text, headers) ?? answerTo(method, path, text);
       if (typeof answer === 'string') {
         refused.push(`${method} ${path} ${answer}`);
         response.writeHead(500).end('{}');
@@ -111,4 +117,13 @@ export async function startRecordedService(
         server.closeAllConnections();
       }),
   };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
