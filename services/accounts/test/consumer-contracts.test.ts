@@ -1,26 +1,16 @@
 // The recordings that the consumers of accounts keep agree with the real process.
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import {
-  checkCall,
-  eventually,
-  type ProviderStates,
-  type ReceivedEvents,
-  receiveEvents,
-  recordedCalls,
-  recordedEvents,
-} from '@shop/shared/testing';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { eventually, type ProviderStates } from '@shop/shared/testing';
+import { consumerContractsSuite } from '@shop/shared/testing/consumer-contracts';
 import { decodeJwt } from 'jose';
 import { type Holder, logIn, password, register, startAccounts, type TestAccounts, verify } from './accounts.ts';
 
 let accounts: TestAccounts;
-let received: ReceivedEvents;
 
 beforeAll(async () => {
   accounts = await startAccounts();
-  received = await receiveEvents(accounts.services.database.urls.events, 'accounts');
 });
 afterAll(async () => {
-  await received?.close();
   await accounts?.services.stop();
 });
 
@@ -60,14 +50,4 @@ const states: ProviderStates = {
   },
 };
 
-it.each(recordedCalls({ provider: 'accounts' }))(
-  'answers $consumer as recorded: $method $path $status, given $given',
-  async (call) => {
-    const { client, services } = accounts;
-    expect(await checkCall(call, states, { client, issuer: services.issuer })).toEqual([]);
-  },
-);
-
-it.each(recordedEvents({ provider: 'accounts' }))('sends $type to $consumer as recorded', async (event) => {
-  expect(await received.check(event, states)).toEqual([]);
-});
+consumerContractsSuite('accounts', states, () => accounts.services);

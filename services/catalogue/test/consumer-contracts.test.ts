@@ -1,34 +1,22 @@
 // The recordings that the consumers of the catalogue keep agree with the real process.
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Transport } from '@shop/shared/events';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import type { EventType, Transport } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
-import {
-  checkCall,
-  connectTestTransport,
-  messageOf,
-  type ProviderStates,
-  type ReceivedEvents,
-  receiveEvents,
-  recordedCalls,
-  recordedEvents,
-} from '@shop/shared/testing';
+import { connectTestTransport, eventOf, messageOf, type ProviderStates, recordedEvents } from '@shop/shared/testing';
+import { consumerContractsSuite } from '@shop/shared/testing/consumer-contracts';
 import { type Inventory, startInventory } from './inventory.ts';
 import { addProducts } from './products.ts';
 
 const ofOrders = recordedEvents({ consumer: 'catalogue', provider: 'orders' });
 let inventory: Inventory;
-let received: ReceivedEvents;
 let transport: Transport;
 
 beforeAll(async () => {
   inventory = await startInventory();
-  const url = inventory.services.database.urls.events;
-  received = await receiveEvents(url, 'catalogue');
-  transport = await connectTestTransport(url);
+  transport = await connectTestTransport(inventory.services.database.urls.events);
 });
 afterAll(async () => {
   await transport?.close();
-  await received?.close();
   await inventory?.stop();
 });
 
@@ -50,13 +38,9 @@ async function reserved(lamps = 2, status = 'active'): Promise<Record<string, st
 }
 
 /** Reserves, and sends recorded events of orders about the reservation. */
-async function after(...types: string[]): Promise<Record<string, string>> {
+async function after(...types: EventType[]): Promise<Record<string, string>> {
   const values = new Map(Object.entries(await reserved()));
-  for (const type of types) {
-    const event = ofOrders.find((each) => each.type === type);
-    if (event === undefined) throw new Error(`${type} is not recorded`);
-    await transport.publish([messageOf(event, values)]);
-  }
+  for (const type of types) await transport.publish([messageOf(eventOf(ofOrders, type), values)]);
   return Object.fromEntries(values);
 }
 
@@ -82,14 +66,4 @@ const states: ProviderStates = {
   'a lamp of an order was cancelled': () => after('order.created.v1', 'order.lines-cancelled.v1'),
 };
 
-it.each(recordedCalls({ provider: 'catalogue' }))(
-  'answers $consumer as recorded: $method $path $status, given $given',
-  async (call) => {
-    const { issuer, service } = inventory.services;
-    expect(await checkCall(call, states, { issuer, client: service('catalogue').client })).toEqual([]);
-  },
-);
-
-it.each(recordedEvents({ provider: 'catalogue' }))('sends $type to $consumer as recorded', async (event) => {
-  expect(await received.check(event, states)).toEqual([]);
-});
+consumerContractsSuite('catalogue', states, () => inventory.services);

@@ -1,56 +1,57 @@
 // The recordings that the consumers of notifications keep agree with the real process.
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import type { EventType, Transport } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
 import {
-  checkCall,
+  connectTestTransport,
+  eventOf,
   eventually,
+  messageOf,
   type ProviderStates,
-  type ReceivedEvents,
-  receiveEvents,
-  recordedCalls,
   recordedEvents,
   startServices,
   type TestServices,
+  type Values,
 } from '@shop/shared/testing';
-import { joinEvents, type ShopEvents, someOrder } from './shop-events.ts';
+import { consumerContractsSuite } from '@shop/shared/testing/consumer-contracts';
 
+const recorded = recordedEvents({ consumer: 'notifications' });
 let services: TestServices;
-let events: ShopEvents;
-let received: ReceivedEvents;
+let transport: Transport;
 
 beforeAll(async () => {
   services = await startServices(['notifications']);
-  events = await joinEvents(services.database.urls.events);
-  received = await receiveEvents(services.database.urls.events, 'notifications');
+  transport = await connectTestTransport(services.database.urls.events);
 });
 afterAll(async () => {
-  await received?.close();
-  await events?.close();
+  await transport?.close();
   await services?.stop();
 });
 
-/** Sends an event about an order of an account with a verified address, and waits until its e-mail is sent. */
-async function sent(about: 'cancelled' | 'linesCancelled'): Promise<Record<string, string>> {
-  const order = someOrder();
-  await events.send('account.registered.v1', { ...order.account, emailVerified: true });
-  if (about === 'cancelled') await events.send('order.cancelled.v1', order.cancelled, { sequence: 2 });
-  else await events.send('order.lines-cancelled.v1', order.linesCancelled, { sequence: 2 });
-  const { orderId, accountId } = order;
+/** Sends recorded events about one account. */
+async function send(...types: EventType[]): Promise<Values> {
+  const values: Values = new Map([['email', 'ada@example.org']]);
+  for (const type of types) await transport.publish([messageOf(eventOf(recorded, type), values)]);
+  return values;
+}
+
+/** Sends a recorded event about an order of an account with a verified address, and waits until its e-mail is sent. */
+async function sent(type: EventType): Promise<Record<string, string>> {
+  const values = await send('account.updated.v1', type);
   await eventually(async () => {
     const text = "SELECT FROM notifications WHERE order_id = $1 AND status = 'sent'";
-    expect((await services.service('notifications').database.query(text, [orderId])).rows).toHaveLength(1);
+    const { rows } = await services.service('notifications').database.query(text, [values.get('order')]);
+    expect(rows).toHaveLength(1);
   }, 15_000);
-  return { order: orderId, account: accountId };
+  return Object.fromEntries(values);
 }
 
 const states: ProviderStates = {
-  'the e-mail about a cancelled order is sent': () => sent('cancelled'),
-  'the e-mail about a cancelled lamp is sent': () => sent('linesCancelled'),
+  'the e-mail about a cancelled order is sent': () => sent('order.cancelled.v1'),
+  'the e-mail about a cancelled lamp is sent': () => sent('order.lines-cancelled.v1'),
   async 'the account has 201 e-mails'() {
-    const account = newId();
+    const account = (await send('account.registered.v1')).get('account') ?? '';
     const ids = Array.from({ length: 201 }, () => newId());
-    const recipient = { accountId: account, email: 'ada@example.org', name: 'Ada Lovelace' };
-    await events.send('account.registered.v1', { ...recipient, emailVerified: true });
     const { database } = services.service('notifications');
     await database.query(
       `INSERT INTO notifications (id, order_id, account_id, kind, details, request_id, status, settled_at)
@@ -66,14 +67,4 @@ const states: ProviderStates = {
   },
 };
 
-it.each(recordedCalls({ provider: 'notifications' }))(
-  'answers $consumer as recorded: $method $path $status, given $given',
-  async (call) => {
-    const { issuer, service } = services;
-    expect(await checkCall(call, states, { issuer, client: service('notifications').client })).toEqual([]);
-  },
-);
-
-it.each(recordedEvents({ provider: 'notifications' }))('sends $type to $consumer as recorded', async (event) => {
-  expect(await received.check(event, states)).toEqual([]);
-});
+consumerContractsSuite('notifications', states, () => services);

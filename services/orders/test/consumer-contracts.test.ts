@@ -1,25 +1,16 @@
 // The recordings that the consumers of orders keep agree with the real process.
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import {
-  checkCall,
-  type ProviderStates,
-  type ReceivedEvents,
-  receiveEvents,
-  recordedCalls,
-  recordedEvents,
-} from '@shop/shared/testing';
+import type { ProviderStates } from '@shop/shared/testing';
+import { consumerContractsSuite } from '@shop/shared/testing/consumer-contracts';
 import { type RecordedShop, startRecordedShop } from './recorded-shop.ts';
 
 let shop: RecordedShop;
-let received: ReceivedEvents;
 
 beforeAll(async () => {
   shop = await startRecordedShop();
-  received = await receiveEvents(shop.services.database.urls.events, 'orders');
 });
 afterAll(async () => {
-  await received?.close();
   await shop?.stop();
 });
 
@@ -116,14 +107,4 @@ const states: ProviderStates = {
   },
 };
 
-it.each(recordedCalls({ provider: 'orders' }))(
-  'answers $consumer as recorded: $method $path $status, given $given',
-  async (call) => {
-    const { issuer, service } = shop.services;
-    expect(await checkCall(call, states, { issuer, client: service('orders').client })).toEqual([]);
-  },
-);
-
-it.each(recordedEvents({ provider: 'orders' }))('sends $type to $consumer as recorded', async (event) => {
-  expect(await received.check(event, states)).toEqual([]);
-});
+consumerContractsSuite('orders', states, () => shop.services);

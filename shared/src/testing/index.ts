@@ -22,6 +22,7 @@ export type { Values } from './contracts/placeholders.ts';
 export { type RecordedService, startRecordedService } from './contracts/recorded-service.ts';
 export {
   dataOf,
+  eventOf,
   messageOf,
   type RecordedCall,
   type RecordedEvent,

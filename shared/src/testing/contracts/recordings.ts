@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
+import { nodeOf } from '../../contract/index.ts';
 import { parseEvent, toCloudEvent } from '../../events/event.ts';
 import type { EventPayloads, EventType } from '../../events/index.ts';
 import type { Message } from '../../events/transport.ts';
@@ -93,6 +94,13 @@ export function messageOf(event: RecordedEvent, values: Values = new Map(), sequ
   return { id: parseEvent(content).id, type: event.type, content };
 }
 
+/** Returns the recorded event of a type. @throws Error when not exactly one of the events has the type */
+export function eventOf(events: readonly RecordedEvent[], type: EventType): RecordedEvent {
+  const [event, ...others] = events.filter((each) => each.type === type);
+  if (event === undefined || others.length > 0) throw new Error(`${type} is not recorded once`);
+  return event;
+}
+
 /**
  * Returns the data of the recorded event of a type.
  * @throws Error when not exactly one of the events has the type
@@ -102,10 +110,8 @@ export function dataOf<Type extends EventType>(
   type: Type,
   values: Values = new Map(),
 ): EventPayloads[Type] {
-  const [event, ...others] = events.filter((each) => each.type === type);
-  if (event === undefined || others.length > 0) throw new Error(`${type} is not recorded once`);
   // The type of the event is the requested one, and parseEvent has validated its data.
-  return parseEvent(contentOf(event, values)).data as EventPayloads[Type];
+  return parseEvent(contentOf(eventOf(events, type), values)).data as EventPayloads[Type];
 }
 
 function contentOf(
@@ -113,14 +119,16 @@ function contentOf(
   values: Values,
   sequence = 1,
 ): string {
+  const filled = fillIn(data, values);
+  const { orderId, accountId, productId } = nodeOf(filled);
   return toCloudEvent(`/${provider}`, {
     id: newId(),
     type,
-    subject: newId(),
+    subject: String(orderId ?? accountId ?? productId),
     sequence,
     requestId: newId(),
     traceparent: null,
     createdAt: new Date(),
-    data: JSON.stringify(fillIn(data, values)),
+    data: JSON.stringify(filled),
   });
 }
