@@ -4,16 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StaffScope } from '@shop/accounts/operator';
-import { migrate, provisionDatabase, type SchemaName, schemas } from '@shop/shared/database';
+import { migrate, provisionDatabase, type SchemaName, schemas, withClient } from '@shop/shared/database';
 import { freePorts } from '@shop/shared/embedded';
 import { type ServiceName, serviceNames } from '@shop/shared/runtime';
 import { eventually, highHoldLimits } from '@shop/shared/testing';
 import pg from 'pg';
 import { grant, register, signToken, verify } from './accounts.ts';
 import { archiveWatch } from './archive.ts';
-import { checkedTable } from './checked.ts';
-import { handlerWatch } from './effects.ts';
 import type { Buyer, Journal } from './journal.ts';
+import { prepareChecks } from './prepare-checks.ts';
 import { startProxy } from './proxy.ts';
 import { createRandom } from './random.ts';
 import { type Supervised, supervise } from './supervised.ts';
@@ -195,9 +194,8 @@ export async function deploy(
     });
     admin.on('error', () => {});
     stops.push(() => admin.end());
-    await admin.query(handlerWatch);
+    await prepareChecks(admin);
     await admin.query(archiveWatch);
-    await admin.query(checkedTable);
     const untilReady = (within: number): Promise<void> =>
       eventually(async () => {
         for (const { name, url } of all()) {
@@ -223,16 +221,7 @@ export async function deploy(
       buyers: await Promise.all(Array.from({ length: buyers }, (_, index) => buyer(`buyer-${seed}-${index}`))),
       buyer,
       services: () => all().filter(({ name }) => name !== 'gateway'),
-      async catalogueClient(use) {
-        const client = new pg.Client({ connectionString: urls.catalogue });
-        client.on('error', () => {});
-        await client.connect();
-        try {
-          return await use(client);
-        } finally {
-          await client.end();
-        }
-      },
+      catalogueClient: (use) => withClient({ url: urls.catalogue }, use),
       mailFolder,
       brokerUrl,
       processes: (name) => started.get(name) ?? [],

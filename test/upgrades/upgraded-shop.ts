@@ -3,11 +3,12 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { withClient } from '@shop/shared/database';
 import { serviceNames } from '@shop/shared/runtime';
 import { createTestDatabase, plainEnvironment, startBrokerServer, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
 import { identity } from '../outages/deployment.ts';
-import { handlerWatch } from '../outages/effects.ts';
+import { prepareChecks } from '../outages/prepare-checks.ts';
 import { type ReplicatedShop, startReplicatedShop } from '../restarts/replicated-shop.ts';
 import { copyPresentRelease, installPackages, takePreviousRelease } from './releases.ts';
 
@@ -45,7 +46,7 @@ export async function startPreviousRelease(): Promise<UpgradedShop> {
     const admin = new pg.Pool({ connectionString: database.adminUrl, max: 4, options: '-c search_path=orders' });
     admin.on('error', () => {});
     stops.push(() => admin.end());
-    await admin.query(handlerWatch);
+    await prepareChecks(admin);
     const shop = await startReplicatedShop({
       database,
       tree: trees.old,
@@ -63,16 +64,7 @@ export async function startPreviousRelease(): Promise<UpgradedShop> {
       trees,
       admin,
       brokerUrl: broker.url,
-      async catalogueClient(use) {
-        const client = new pg.Client({ connectionString: database.urls.catalogue });
-        client.on('error', () => {});
-        await client.connect();
-        try {
-          return await use(client);
-        } finally {
-          await client.end();
-        }
-      },
+      catalogueClient: (use) => withClient({ url: database.urls.catalogue }, use),
       async emailsTo(address, kind) {
         const names = (await readdir(shop.mailFolder)).filter((name) => name.endsWith(`.${kind}.eml`));
         const texts = await Promise.all(names.map((name) => readFile(join(shop.mailFolder, name), 'latin1')));
