@@ -1,14 +1,13 @@
 // Every migration since the last release can be applied while processes of that release answer requests.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { knownMigrations, migrate } from '@shop/shared/database';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { knownMigrations, migrate, withClient } from '@shop/shared/database';
 import { type ServiceName, serviceNames } from '@shop/shared/runtime';
 import { createTestDatabase, serviceFolder, type TestDatabase } from '@shop/shared/testing';
-import pg from 'pg';
 import { releasedMigrations } from '../compatibility/contracts.ts';
-import { concurrentFaults, judgeMigration, type Migration } from './judge-migration.ts';
-import { readSchema, type Schema } from './released-schema.ts';
+import { concurrentFaults, isConcurrent, judgeMigration, type Migration } from './judge-migration.ts';
+import { readSchema, withoutUnused } from './released-schema.ts';
 
 const shared = fileURLToPath(new URL('../../shared/migrations/', import.meta.url));
 
@@ -20,37 +19,36 @@ const expansions = serviceNames.flatMap((service) =>
 describe('the migrations since the last release', () => {
   it.each(serviceNames)('of %s keep requests and the last release working', async (service) => {
     const database = await createTestDatabase([]);
-    const client = new pg.Client({ connectionString: database.urls[service] });
     try {
-      await client.connect();
+      const url = database.urls[service];
       const folder = `${serviceFolder(service)}/migrations`;
       const released = releasedMigrations(service);
-      await migrate({ url: database.urls[service], folder, only: released });
-      const schema = await readSchema(client);
-      const faults: string[] = [];
-      for (const name of await knownMigrations(folder)) {
-        if (released.includes(name)) continue;
+      await migrate({ url, folder, only: released });
+      const added = (await knownMigrations(folder)).filter((name) => !released.includes(name));
+      const migrations = added.map((name) => {
         const path = name.startsWith('shared/') ? `${shared}${name.slice('shared/'.length)}` : `${folder}/${name}`;
-        faults.push(...(await apply(client, { name, text: readFileSync(path, 'utf8') }, schema)));
-      }
-      expect(faults).toEqual([]);
+        return { name, text: readFileSync(path, 'utf8') };
+      });
+      expect(await faultsOfAll(url, migrations)).toEqual([]);
     } finally {
-      await client.end();
       await database.drop();
     }
   });
 });
 
-/** Applies a migration, and returns its faults. */
-async function apply(client: pg.Client, migration: Migration, released: Schema): Promise<string[]> {
-  if (migration.name.endsWith('.concurrently.sql')) {
-    for (const statement of migration.text.split(/;[ \t]*$/m)) await client.query(statement);
-    return concurrentFaults(migration);
-  }
-  await client.query('BEGIN');
-  const faults = await judgeMigration(client, migration, released);
-  await client.query('COMMIT');
-  return faults;
+/** Applies migrations to the schema of the last release, and returns their faults. */
+function faultsOfAll(url: string, migrations: readonly Migration[]): Promise<string[]> {
+  return withClient({ url }, async (client) => {
+    const faults: string[] = [];
+    let used = await readSchema(client);
+    for (const migration of migrations) {
+      if (!isConcurrent(migration)) await client.query('BEGIN');
+      faults.push(...(await judgeMigration(client, migration, used)));
+      if (!isConcurrent(migration)) await client.query('COMMIT');
+      used = withoutUnused(used, migration.text);
+    }
+    return faults;
+  });
 }
 
 const bad: readonly (readonly [title: string, service: ServiceName, text: string, expected: RegExp])[] = [
@@ -224,20 +222,12 @@ describe('a migration', () => {
   });
   afterAll(() => database.drop());
 
-  /**
-   * Applies a migration to the present schema, and takes it back.
-   * @param earlier the statement of a migration before it, which stays applied
-   */
-  async function faultsOf(service: ServiceName, text: string, earlier = ''): Promise<string[]> {
-    const client = new pg.Client({ connectionString: database.urls[service] });
-    await client.connect();
-    try {
-      await client.query(earlier);
+  /** Applies a migration to the present schema, and rolls it back. */
+  function faultsOf(service: ServiceName, text: string): Promise<string[]> {
+    return withClient({ url: database.urls[service] }, async (client) => {
       await client.query('BEGIN');
-      return await judgeMigration(client, { name: '9999.sql', text }, await readSchema(client));
-    } finally {
-      await client.end();
-    }
+      return judgeMigration(client, { name: '9999.sql', text }, await readSchema(client));
+    });
   }
 
   it.each(bad)('is refused with %s', async (_, service, text, expected) => {
@@ -246,27 +236,59 @@ describe('a migration', () => {
 
   it.each(expansions)('is accepted as %s %s of the upgrades', async (service, name) => {
     const migration = { name, text: readFileSync(`${expand}${service}/${name}`, 'utf8') };
-    const isConcurrent = name.endsWith('.concurrently.sql');
-    expect(isConcurrent ? concurrentFaults(migration) : await faultsOf(service, migration.text)).toEqual([]);
+    const { text } = migration;
+    expect(isConcurrent(migration) ? concurrentFaults(text) : await faultsOf(service, text)).toEqual([]);
   });
 
   it.each(harmless)('is accepted with %s', async (_, service, text) => {
     expect(await faultsOf(service, text)).toEqual([]);
   });
+});
 
-  it('is accepted with the validation of a constraint of an earlier one', async () => {
-    const earlier = 'ALTER TABLE orders ADD CONSTRAINT later CHECK (version < 1000000) NOT VALID';
-    expect(await faultsOf('orders', 'ALTER TABLE orders VALIDATE CONSTRAINT later', earlier)).toEqual([]);
+describe('a migration after others', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await createTestDatabase(serviceNames);
+  });
+  afterEach(() => database.drop());
+
+  const faultsOf = (service: ServiceName, ...migrations: Migration[]): Promise<string[]> =>
+    faultsOfAll(database.urls[service], migrations);
+
+  it('may validate the constraint of an earlier one', async () => {
+    const faults = await faultsOf(
+      'orders',
+      { name: '1.sql', text: 'ALTER TABLE orders ADD CONSTRAINT later CHECK (version < 1000000) NOT VALID' },
+      { name: '2.sql', text: 'ALTER TABLE orders VALIDATE CONSTRAINT later' },
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it('need not repeat which objects the last release does not use', async () => {
+    const faults = await faultsOf(
+      'catalogue',
+      { name: '1.sql', text: '-- Not used by the last release: relation import_jobs\nDROP TABLE import_jobs CASCADE' },
+      { name: '2.sql', text: 'ALTER TABLE products ADD COLUMN note text' },
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it('is refused when it removes a unique index outside a transaction', async () => {
+    const name = '1.concurrently.sql';
+    const faults = await faultsOf('catalogue', {
+      name,
+      text: 'DROP INDEX CONCURRENTLY IF EXISTS products_external_key;\n',
+    });
+    expect(faults).toEqual([`${name}: unique index products_external_key was removed`]);
   });
 });
 
 describe('a migration outside a transaction', () => {
   const index = 'CREATE INDEX CONCURRENTLY orders_version\n  ON orders (version);\n';
-  const faultsOf = (text: string): string[] => concurrentFaults({ name: '9999.concurrently.sql', text });
 
   it('creates an index after it has removed the remains of a failed attempt', () => {
     const text = `-- For lists by version.\nDROP INDEX CONCURRENTLY IF EXISTS orders_version;\n${index}`;
-    expect(faultsOf(text)).toEqual([]);
+    expect(concurrentFaults(text)).toEqual([]);
   });
 
   it.each([
@@ -275,6 +297,6 @@ describe('a migration outside a transaction', () => {
     ['an index that writes wait for', 'CREATE INDEX orders_version ON orders (version);\n'],
     ['another statement', 'ALTER TABLE orders ADD COLUMN note text;\n'],
   ])('is refused with %s', (_, text) => {
-    expect(faultsOf(text)).toHaveLength(1);
+    expect(concurrentFaults(text)).toHaveLength(1);
   });
 });

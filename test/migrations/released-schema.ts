@@ -6,7 +6,7 @@ export interface SchemaObject {
   readonly definition: string;
   /** Of a column: whether rows that do not name it get a default. */
   readonly hasDefault: boolean;
-  /** Of a column: the name of its table. */
+  /** The name of the table with which the object is removed, such as that of a column or an index. */
   readonly ofTable: string | null;
 }
 
@@ -17,22 +17,24 @@ const statement = `
   WITH relations AS (
     SELECT oid, relname, relkind FROM pg_class
     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S'))
-  SELECT 'relation ' || relname AS name, relkind::text AS definition, false AS "hasDefault", NULL AS "ofTable"
+  SELECT 'relation ' || relname AS name, relkind::text AS definition, false AS "hasDefault",
+    (SELECT 'relation ' || owner.relname FROM pg_depend JOIN relations AS owner ON owner.oid = refobjid
+     WHERE classid = 'pg_class'::regclass AND objid = relations.oid AND deptype IN ('a', 'i')) AS "ofTable"
   FROM relations
   UNION ALL
   SELECT format('column %s.%s', relname, attname),
     format_type(atttypid, atttypmod) || CASE WHEN attnotnull THEN ' NOT NULL' ELSE '' END,
     atthasdef OR attidentity <> '', 'relation ' || relname
-  FROM relations JOIN pg_attribute ON attrelid = relations.oid WHERE attnum > 0 AND NOT attisdropped
+  FROM relations JOIN pg_attribute ON attrelid = relations.oid WHERE attnum > 0 AND NOT attisdropped AND relkind <> 'S'
   UNION ALL
   SELECT format('function %s(%s)', proname, pg_get_function_identity_arguments(oid)), pg_get_function_result(oid),
     false, NULL
   FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
   UNION ALL
-  SELECT format('trigger %s of %s', tgname, relname), '', false, NULL
+  SELECT format('trigger %s of %s', tgname, relname), '', false, 'relation ' || relname
   FROM relations JOIN pg_trigger ON tgrelid = relations.oid WHERE NOT tgisinternal
   UNION ALL
-  SELECT 'unique index ' || indexrelid::regclass, pg_get_indexdef(indexrelid), false, NULL
+  SELECT 'unique index ' || indexrelid::regclass, pg_get_indexdef(indexrelid), false, 'relation ' || relname
   FROM relations JOIN pg_index ON indrelid = relations.oid WHERE indisunique
   UNION ALL
   SELECT 'type ' || typname, coalesce((SELECT string_agg(enumlabel, ', ' ORDER BY enumsortorder) FROM pg_enum
@@ -46,12 +48,18 @@ export async function readSchema(client: pg.Client): Promise<Schema> {
 }
 
 /**
- * Returns a line for each difference that processes of the release before cannot work with.
- * @param contracted the names of the objects that these processes do not use, so that they may be removed
+ * Returns the schema without the objects that a migration names as unused, and without the objects of unused tables.
+ * @param text the migration, with lines such as `-- Not used by the last release: column orders.note`
  */
-export function schemaFaults(before: Schema, after: Schema, contracted: ReadonlySet<string>): string[] {
+export function withoutUnused(schema: Schema, text: string): Schema {
+  const lines = text.matchAll(/^-- Not used by the last release: (.*\S)\s*$/gm);
+  const unused = new Set([...lines].map(([, name = '']) => name));
+  return new Map([...schema].filter(([name, { ofTable }]) => !unused.has(name) && !unused.has(ofTable ?? '')));
+}
+
+/** Returns a line for each difference that processes of the release before cannot work with. */
+export function schemaFaults(before: Schema, after: Schema): string[] {
   const changed = [...before].flatMap(([name, old]) => {
-    if (contracted.has(name) || contracted.has(old.ofTable ?? '')) return [];
     const present = after.get(name);
     if (present === undefined) return [`${name} was removed`];
     if (present.definition !== old.definition) return [`${name} was ${old.definition} and is ${present.definition}`];

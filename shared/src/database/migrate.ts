@@ -119,9 +119,14 @@ async function applyWhenUnlocked(client: pg.Client, name: string, path: string):
   }
 }
 
-/** Runs each statement on its own. A statement ends with a semicolon at the end of its line. */
+/** Splits a file `….concurrently.sql`. A statement ends with a semicolon at the end of its line. */
+export function concurrentStatements(text: string): string[] {
+  return text.split(/;[ \t]*$/m);
+}
+
+/** Runs each statement on its own. */
 async function applyConcurrently(client: pg.Client, name: string, path: string): Promise<void> {
-  const statements = (await readFile(path, 'utf8')).split(/;[ \t]*$/m);
+  const statements = concurrentStatements(await readFile(path, 'utf8'));
   for (const statement of statements) await client.query(statement);
   await client.query('INSERT INTO migrations (name) VALUES ($1)', [name]);
 }
