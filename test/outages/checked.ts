@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { allOrders, rowsOf } from '../../services/orders/src/order-rows.ts';
 
-interface Observed {
+/** The data and the e-mails of a shop. */
+export interface Observed {
   /** Reads all schemas. */
   readonly admin: pg.Pool;
   readonly mailFolder: string;
@@ -42,17 +43,18 @@ export async function keepStates({ admin, mailFolder }: Observed): Promise<void>
   for (const file of await readdir(mailFolder)) await rm(join(mailFolder, file), { force: true });
 }
 
-/** Finds everything that is no longer in the state in which it was checked, and e-mails that were sent after that. */
-export async function changedStates({ admin, mailFolder }: Observed): Promise<string[]> {
+/** Finds everything that is no longer in the state in which it was checked. */
+export async function changedStates(admin: pg.Pool): Promise<string[]> {
   const { rows } = await admin.query<{ id: string }>(`
     SELECT checked.id FROM harness.checked LEFT JOIN (${states(() => 'true')}) AS now USING (id)
     WHERE now.state IS DISTINCT FROM checked.state`);
-  const mails = (await readdir(mailFolder)).map((file) => file.split('.')[0] ?? '');
-  const { rows: late } = await admin.query<{ id: string }>('SELECT id FROM harness.checked WHERE id::text = ANY ($1)', [
-    mails,
-  ]);
-  return [
-    ...rows.map(({ id }) => `order or account ${id} has changed since it was checked`),
-    ...late.map(({ id }) => `an e-mail about ${id} was sent after it was checked`),
-  ];
+  return rows.map(({ id }) => `order or account ${id} has changed since it was checked`);
+}
+
+/** Finds e-mails about orders that had been checked before. Call it before the next `keepStates` deletes them. */
+export async function lateMails({ admin, mailFolder }: Observed): Promise<string[]> {
+  const mentioned = (await readdir(mailFolder)).map((file) => file.split('.')[0] ?? '');
+  const statement = 'SELECT id FROM harness.checked WHERE id::text = ANY ($1)';
+  const { rows } = await admin.query<{ id: string }>(statement, [mentioned]);
+  return rows.map(({ id }) => `an e-mail about order ${id} was sent after it was checked`);
 }

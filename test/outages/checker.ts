@@ -5,7 +5,7 @@ import { readStockReport } from '../../services/catalogue/src/operator/verify-st
 import { allOrders, rowsOf } from '../../services/orders/src/order-rows.ts';
 import { booksOf } from '../../services/orders/test/payment-books.ts';
 import { archiveViolations } from './archive.ts';
-import { isUnchecked } from './checked.ts';
+import { isUnchecked, lateMails } from './checked.ts';
 import type { Deployment } from './deployment.ts';
 import { effectViolations } from './effects.ts';
 import type { Journal } from './journal.ts';
@@ -26,6 +26,7 @@ export async function violations(
     ...(await bookViolations(system)),
     ...(await moneyViolations(system, journal)),
     ...(await effectViolations(system)),
+    ...(await lateMails(system)),
     ...(await archiveViolations(system.admin)),
   ];
 }

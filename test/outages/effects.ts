@@ -2,13 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import type pg from 'pg';
 import { allOrders, rowsOf } from '../../services/orders/src/order-rows.ts';
-import { isUnchecked } from './checked.ts';
-
-interface Observed {
-  /** Reads all schemas. */
-  readonly admin: pg.Pool;
-  readonly mailFolder: string;
-}
+import { isUnchecked, type Observed } from './checked.ts';
 
 interface OrderEffects {
   readonly id: string;

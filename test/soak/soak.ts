@@ -170,7 +170,7 @@ class Soak<S extends Deployment> {
   }
 
   async #compare(system: S): Promise<void> {
-    this.#addViolations('after the checks', await changedStates(system));
+    this.#addViolations('after the checks', await changedStates(system.admin));
   }
 
   /** The time of all starts until now. */
