@@ -3,7 +3,11 @@ import { parseArgs } from 'node:util';
 import type { SoakOptions } from './soak.ts';
 import type { SoakState } from './state.ts';
 
-const usage = 'npm run soak -- [--hours N] [--seed S] [--folder F] [--clusters]';
+/** The hours of one start. The digests of checked orders contain events, which the shop deletes after 72 hours. */
+const mostHours = 48;
+const usage =
+  'npm run soak -- [--hours N] [--seed S] [--folder F] [--clusters]: ' +
+  `N is above 0 and at most ${mostHours}, S a whole number below 100,000,000`;
 
 /**
  * @param run runs the soak
@@ -13,21 +17,11 @@ export async function soakCommand(
   given: readonly string[],
   run: (options: SoakOptions) => Promise<SoakState>,
 ): Promise<number> {
-  const { values } = parseArgs({
-    args: [...given],
-    options: {
-      hours: { type: 'string', default: '1' },
-      seed: { type: 'string', default: '1' },
-      folder: { type: 'string' },
-      clusters: { type: 'boolean', default: false },
-    },
-  });
-  const [hours, seed] = [Number(values.hours), Number(values.seed)];
-  if (!(hours > 0) || !Number.isSafeInteger(seed) || seed < 0 || seed > 99_999_999) {
-    process.stderr.write(`${usage}: N is positive, S a whole number below 100,000,000\n`);
+  const settings = settingsOf(given);
+  if (settings === undefined) {
+    process.stderr.write(`${usage}\n`);
     return 2;
   }
-  const { clusters, folder = `.data/soak-${seed}${clusters ? '-clusters' : ''}` } = values;
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   const ending = new AbortController();
   // A signal may arrive twice: from the terminal, and from npm, which passes it on.
@@ -36,6 +30,27 @@ export async function soakCommand(
       if (!ending.signal.aborted) print('The soak ends, and another start repeats the round in progress.');
       ending.abort();
     });
-  const { violations } = await run({ hours, seed, folder, clusters, signal: ending.signal, print });
+  const { violations } = await run({ ...settings, signal: ending.signal, print });
   return violations.length === 0 ? 0 : 1;
+}
+
+/** Returns undefined for arguments that are unknown or out of their range. */
+function settingsOf(given: readonly string[]): Omit<SoakOptions, 'signal' | 'print'> | undefined {
+  try {
+    const { values } = parseArgs({
+      args: [...given],
+      options: {
+        hours: { type: 'string', default: '1' },
+        seed: { type: 'string', default: '1' },
+        folder: { type: 'string' },
+        clusters: { type: 'boolean', default: false },
+      },
+    });
+    const [hours, seed] = [Number(values.hours), Number(values.seed)];
+    const { clusters, folder = `.data/soak-${seed}${clusters ? '-clusters' : ''}` } = values;
+    const isValid = hours > 0 && hours <= mostHours && Number.isSafeInteger(seed) && seed >= 0 && seed <= 99_999_999;
+    return isValid ? { hours, seed, folder, clusters } : undefined;
+  } catch {
+    return undefined;
+  }
 }

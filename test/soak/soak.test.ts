@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { plainEnvironment } from '@shop/shared/testing';
+import { repliesOf } from './report.ts';
 import type { SoakState } from './state.ts';
 
 let folder: string;
@@ -34,8 +35,6 @@ async function run(program: string, ...given: readonly string[]): Promise<{ code
 }
 
 const state = async (): Promise<SoakState> => JSON.parse(await readFile(join(folder, 'state.json'), 'utf8'));
-const requestsOf = ({ replies }: SoakState): number =>
-  Object.values(replies).reduce((total, count) => total + count, 0);
 
 it('continues with the next round and with its counters', async () => {
   const first = await run('main.ts', '--seed', seed);
@@ -45,7 +44,7 @@ it('continues with the next round and with its counters', async () => {
   expect(await run('main.ts', '--seed', seed)).toMatchObject({ code: 0 });
   const after = await state();
   expect(after).toMatchObject({ rounds: 2, starts: 2, violations: [] });
-  expect(requestsOf(after)).toBeGreaterThan(requestsOf(before));
+  expect(repliesOf(after)).toBeGreaterThan(repliesOf(before));
   expect(Object.keys(before.faults)).toHaveLength(1);
   expect(Object.keys(after.faults)).toHaveLength(2);
   const report = await readFile(join(folder, 'report.md'), 'utf8');
@@ -54,6 +53,18 @@ it('continues with the next round and with its counters', async () => {
   const other = await run('main.ts', '--seed', '1');
   expect(other).toMatchObject({ code: 1, output: expect.stringContaining(`belongs to a soak with seed ${seed}`) });
 }, 600_000);
+
+it.each([
+  ['--minutes', '3'],
+  ['--hours', '0'],
+  ['--hours', '49'],
+  ['--seed', 'x'],
+])('exits with 2 for %s %s', async (option, value) => {
+  expect(await run('main.ts', option, value)).toMatchObject({
+    code: 2,
+    output: expect.stringMatching(/^npm run soak/),
+  });
+});
 
 it('reports a violation, and exits with 1', async () => {
   const { code, output } = await run('planted.ts');

@@ -57,6 +57,8 @@ class Soak<S extends Deployment> {
   readonly #began = performance.now();
   readonly #before: number;
   #shop: Promise<Shop<S>> | undefined;
+  /** Resolves when the shops before `#shop` have stopped. */
+  #stopped: Promise<unknown> = Promise.resolve();
   #now = 'the shop is started';
 
   constructor(options: SoakOptions, scenario: Scenario<S>, state: SoakState) {
@@ -76,10 +78,7 @@ class Soak<S extends Deployment> {
       await Promise.race([this.#rounds(performance.now() + hours * 60 * minute), aborted]);
     } finally {
       clearInterval(everyMinute);
-      await this.#shop?.then(
-        ({ system }) => system.stop(),
-        () => {},
-      );
+      await this.#stop();
     }
     // The state without a round that was aborted.
     const state = await readState(folder, seed, clusters);
@@ -99,7 +98,7 @@ class Soak<S extends Deployment> {
       this.#state.milliseconds = this.#milliseconds();
       await writeState(folder, this.#state);
       await writeReport(folder, this.#state);
-    } while (!isLast);
+    } while (!isLast && !signal.aborted);
   }
 
   /** Runs the next round. A shop that has violated a rule is replaced, so that the next rounds do not find it again. */
@@ -123,8 +122,7 @@ class Soak<S extends Deployment> {
     }
     state.rounds += 1;
     if (state.violations.length === before) return;
-    this.#shop = undefined;
-    await system.stop();
+    await this.#stop();
   }
 
   async #start(): Promise<Shop<S>> {
@@ -133,6 +131,17 @@ class Soak<S extends Deployment> {
     const system = await this.#scenario.start({ seed, buyers, journal });
     const log = (line: string): void => appendFileSync(join(folder, 'rounds.log'), `${this.#state.rounds} ${line}\n`);
     return { system, rounds: new Rounds({ system, journal, patience: this.#scenario.patience, log }) };
+  }
+
+  /** Stops the shop, if there is one. A shop that could not start has stopped itself. */
+  async #stop(): Promise<void> {
+    const stopping = this.#shop?.then(
+      ({ system }) => system.stop(),
+      () => {},
+    );
+    this.#shop = undefined;
+    this.#stopped = Promise.all([this.#stopped, stopping]);
+    await this.#stopped;
   }
 
   /** Each pass through the faults has another sequence. */
