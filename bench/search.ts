@@ -79,7 +79,7 @@ async function measure(database: string, service: Running, rounds: number): Prom
   await reportRecall(service, queries);
   const client = new pg.Client({ connectionString: database });
   await client.connect();
-  const searches = queries.map(({ text }) => `/v1/products?q=${encodeURIComponent(text)}`);
+  const searches = queries.map(({ text }) => searchFor(text));
   reportTimes('first page', await timesOf(client, service, searches, rounds), targets.p99);
   const { rows } = await client.query<{ brand: string; category: string }>(
     'SELECT DISTINCT brand, category FROM products ORDER BY brand, category LIMIT 200',
@@ -95,10 +95,12 @@ async function measure(database: string, service: Running, rounds: number): Prom
   await client.end();
 }
 
+const searchFor = (text: string): string => `/v1/products?q=${encodeURIComponent(text)}`;
+
 async function reportRecall({ port }: Running, queries: readonly { text: string; words: string[] }[]): Promise<void> {
   const missed: string[] = [];
   for (const { text, words } of queries) {
-    const response = await fetch(`http://127.0.0.1:${port}/v1/products?q=${encodeURIComponent(text)}`);
+    const response = await fetch(`http://127.0.0.1:${port}${searchFor(text)}`);
     const { items } = (await response.json()) as Found;
     if (!items.slice(0, shown).some((item) => has(item, words))) missed.push(text);
   }
