@@ -105,6 +105,33 @@ describe('migrate', () => {
     expect(await migrating).toEqual(['0004_column.sql']);
   }, 30_000);
 
+  it('tries again after a deadlock with a transaction', async () => {
+    const statements = [
+      'DROP INDEX CONCURRENTLY IF EXISTS things_id;',
+      'CREATE INDEX CONCURRENTLY things_id ON things (id);',
+    ];
+    writeFileSync(join(folder, '0005_index.concurrently.sql'), statements.join('\n'));
+    const writer = await database.pool.connect();
+    let migrating: Promise<string[]>;
+    try {
+      await writer.query('BEGIN');
+      await writer.query('INSERT INTO things VALUES (3, 9)');
+      migrating = migrate(options());
+      await eventually(async () => {
+        const { rows } = await database.pool.query(
+          "SELECT FROM pg_stat_activity WHERE query LIKE '%CREATE INDEX CONCURRENTLY things_id%' AND wait_event_type = 'Lock'",
+        );
+        expect(rows).toHaveLength(1);
+      });
+      // The migration waits for the writer, and the writer for the migration, which has waited for longer and fails.
+      await writer.query('LOCK TABLE things IN SHARE UPDATE EXCLUSIVE MODE');
+      await writer.query('COMMIT');
+    } finally {
+      writer.release();
+    }
+    expect(await migrating).toEqual(['0005_index.concurrently.sql']);
+  }, 30_000);
+
   it('leaves the other schemas out of reach', async () => {
     await expect(database.pool.query('CREATE TABLE catalogue.x (id int)')).rejects.toThrow(
       'permission denied for schema catalogue',
