@@ -273,6 +273,21 @@ describe('a migration after others', () => {
     expect(faults).toEqual([]);
   });
 
+  it('may read and rewrite a table that the last release does not have', async () => {
+    const faults = await faultsOf(
+      'orders',
+      { name: '1.sql', text: 'CREATE TABLE notes (id integer PRIMARY KEY)' },
+      { name: '2.sql', text: 'ALTER TABLE notes ALTER COLUMN id TYPE bigint; CREATE INDEX notes_id ON notes (id)' },
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it('is refused when it changes a type of the last release', async () => {
+    await withClient({ url: database.urls.orders }, (client) => client.query("CREATE TYPE size AS ENUM ('small')"));
+    const faults = await faultsOf('orders', { name: '1.sql', text: "ALTER TYPE size RENAME VALUE 'small' TO 'tiny'" });
+    expect(faults).toEqual(['1.sql: type size was small and is tiny']);
+  });
+
   it('is refused when it removes a unique index outside a transaction', async () => {
     const name = '1.concurrently.sql';
     const faults = await faultsOf('catalogue', {
