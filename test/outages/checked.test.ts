@@ -3,20 +3,26 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { withClient } from '@shop/shared/database';
 import { newId, serviceNames } from '@shop/shared/runtime';
 import { createTestDatabase, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
-import { changedStates, keepStates, lateMails, type Observed } from './checked.ts';
+import { changedStates, keepStates, lateMails } from './checked.ts';
+import { type Checked, violations } from './checker.ts';
 import { prepareChecks } from './prepare-checks.ts';
 
 let database: TestDatabase;
-let shop: Observed;
+let shop: Checked;
 let orderId: string;
 beforeEach(async () => {
   database = await createTestDatabase(serviceNames);
   const admin = new pg.Pool({ connectionString: database.adminUrl, options: '-c search_path=orders' });
   admin.on('error', () => {});
-  shop = { admin, mailFolder: mkdtempSync(join(tmpdir(), 'shop-checked-')) };
+  shop = {
+    admin,
+    mailFolder: mkdtempSync(join(tmpdir(), 'shop-checked-')),
+    catalogueClient: (use) => withClient({ url: database.urls.catalogue }, use),
+  };
   await prepareChecks(admin);
   orderId = newId();
   await admin.query(
@@ -51,5 +57,6 @@ it('finds an e-mail that is sent after its order was checked, also when it has t
   await keepStates(shop);
   expect(existsSync(file)).toBe(false);
   writeFileSync(file, 'Received');
-  expect(await lateMails(shop)).toEqual([`an e-mail about order ${orderId} was sent after it was checked`]);
+  const found = await violations(shop, { answers: [], orders: [], accounts: [] }, new Map());
+  expect(found).toEqual([`an e-mail about order ${orderId} was sent after it was checked`]);
 });
