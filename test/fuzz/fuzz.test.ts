@@ -1,5 +1,6 @@
 // Generated requests to the whole shop through its gateway. `npm run fuzz` sends more of them.
 import { writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { loadContract } from '@shop/shared/contract';
 import { fuzz } from './run.ts';
@@ -22,3 +23,15 @@ it('every response conforms to the contract, and every operation succeeds at lea
   const operationIds = loadContract(shop.contractFile).operations.map(({ operationId }) => operationId);
   expect(report.withoutSuccess(operationIds)).toEqual([]);
 }, 1_800_000);
+
+it('sends no further requests after its signal', async () => {
+  const ending = new AbortController();
+  const options = { requests: 1_000_000, seed, signal: ending.signal };
+  const report = await fuzz(shop, { ...options, progress: () => ending.abort() });
+  const sent = report.requests;
+  expect(sent).toBeGreaterThan(0);
+  await sleep(1_000);
+  // Those that were in progress.
+  expect(report.requests - sent).toBeLessThanOrEqual(16);
+  expect((await fuzz(shop, options)).requests).toBe(0);
+});

@@ -72,7 +72,10 @@ class Run {
       setInterval(() => void this.#memory.readMail(this.#shop.mailFolder).catch(() => {}), mailEvery),
     ];
     const worker = async (): Promise<void> => {
-      for (const [index, plan] of plans) await this.#one(index, plan);
+      for (const [index, plan] of plans) {
+        if (signal?.aborted === true) return;
+        await this.#one(index, plan);
+      }
     };
     try {
       const aborted = signal === undefined ? [] : [once(signal, 'abort')];
