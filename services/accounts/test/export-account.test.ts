@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId, type ServiceName } from '@shop/shared/runtime';
 import { eventually, startServices, type TestClient } from '@shop/shared/testing';
+import { addDeliveredOrders } from '../../orders/test/delivered-orders.ts';
 import {
   auditOf,
   emailTokenOf,
@@ -84,26 +85,9 @@ async function placeOrder(holder: Holder, more: object = {}): Promise<string> {
   return order.id;
 }
 
-/** Adds delivered orders of the account to the database, one for each second, and returns their ids, oldest first. */
-async function addOrders(accountId: string, count: number, name = 'Brass lantern'): Promise<string[]> {
-  const ids = Array.from({ length: count }, () => newId());
-  const { database } = accounts.services.service('orders');
-  await database.query(
-    `WITH placed AS (
-       INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, created_at)
-       SELECT id, $2, gen_random_uuid(), 'delivered', 'EUR', 999, timestamptz '2026-01-01' + n * interval '1 second'
-       FROM unnest($1::uuid[]) WITH ORDINALITY AS placed (id, n) RETURNING id
-     ), lines AS (
-       INSERT INTO order_lines (order_id, account_id, position, product_id, name, quantity, unit_price_minor,
-         line_total_minor)
-       SELECT id, $2, 1, $3, $4, 1, 999, 999 FROM placed
-     )
-     INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at)
-     SELECT id, $2, 1, 'pending', 'customer', $2, 'request', now() FROM placed`,
-    [ids, accountId, productId, name],
-  );
-  return ids;
-}
+/** Adds delivered orders of the account, and returns their ids, oldest first. */
+const addOrders = (accountId: string, count: number, name?: string): Promise<string[]> =>
+  addDeliveredOrders(accounts.services.service('orders').database, { accountId, count, name });
 
 /** Columns whose values are not in the document, with the reasons. */
 const withheld: Readonly<Record<'accounts' | 'orders' | 'notifications', readonly string[]>> = {

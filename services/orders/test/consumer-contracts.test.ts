@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import type { ProviderStates } from '@shop/shared/testing';
 import { consumerContractsSuite } from '@shop/shared/testing/consumer-contracts';
+import { addDeliveredOrders } from './delivered-orders.ts';
 import { type RecordedShop, startRecordedShop } from './recorded-shop.ts';
 
 let shop: RecordedShop;
@@ -88,21 +89,8 @@ const states: ProviderStates = {
   'the account has no orders': async () => ({ account: newId() }),
   async 'the account has 201 orders'() {
     const account = newId();
-    const ids = Array.from({ length: 201 }, () => newId());
-    await shop.services.service('orders').database.query(
-      `WITH placed AS (
-         INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, created_at)
-         SELECT id, $2, gen_random_uuid(), 'delivered', 'EUR', 999, timestamptz '2026-01-01' + n * interval '1 second'
-         FROM unnest($1::uuid[]) WITH ORDINALITY AS placed (id, n) RETURNING id
-       ), lines AS (
-         INSERT INTO order_lines (order_id, account_id, position, product_id, name, quantity, unit_price_minor,
-           line_total_minor)
-         SELECT id, $2, 1, gen_random_uuid(), 'Cup', 1, 999, 999 FROM placed
-       )
-       INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at)
-       SELECT id, $2, 1, 'pending', 'customer', $2, 'request', now() FROM placed`,
-      [ids, account],
-    );
+    const { database } = shop.services.service('orders');
+    const ids = await addDeliveredOrders(database, { accountId: account, count: 201 });
     return { account, first: ids[0] ?? '', last: ids[199] ?? '', final: ids[200] ?? '' };
   },
 };

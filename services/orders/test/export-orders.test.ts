@@ -1,6 +1,7 @@
 // POST /internal/accounts/{accountId}/export
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
+import { addDeliveredOrders } from './delivered-orders.ts';
 import { startShop, type TestShop } from './shop.ts';
 
 let shop: TestShop;
@@ -25,21 +26,8 @@ describe('200', () => {
 
   it('continues after the last order of a page, also among orders of one moment', async () => {
     const { accountId } = await shop.customer();
-    const ids = Array.from({ length: 450 }, () => newId());
-    await shop.services.service('orders').database.query(
-      `WITH placed AS (
-         INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, created_at)
-         SELECT id, $2, gen_random_uuid(), 'delivered', 'EUR', 1, timestamptz '2026-01-01' FROM unnest($1::uuid[]) AS id
-         RETURNING id
-       ), lines AS (
-         INSERT INTO order_lines (order_id, account_id, position, product_id, name, quantity, unit_price_minor,
-           line_total_minor)
-         SELECT id, $2, 1, gen_random_uuid(), 'Cup', 1, 1, 1 FROM placed
-       )
-       INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at)
-       SELECT id, $2, 1, 'pending', 'customer', $2, 'request', now() FROM placed`,
-      [ids, accountId],
-    );
+    const { database } = shop.services.service('orders');
+    const ids = await addDeliveredOrders(database, { accountId, count: 450, apart: 0 });
     const found: string[] = [];
     let after: unknown;
     do {
