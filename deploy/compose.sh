@@ -6,10 +6,11 @@
 #   deploy/compose.sh forget SECRET         ends the former values of internal, cursors or key-encryption
 #
 # The variables of Compose, such as COMPOSE_PROJECT_NAME, COMPOSE_FILE and COMPOSE_PROFILES, have their usual meaning.
+#
+# Names of services are split into words on purpose.
+# shellcheck disable=SC2046,SC2086
 set -eu
 cd "$(dirname "$0")/.."
-# Names of services are split into words on purpose.
-# shellcheck disable=SC2046
 
 # Seconds.
 healthy_within=120
@@ -173,9 +174,15 @@ forget() {
 }
 
 update() {
-  if [ $# -eq 0 ]; then
-    set -- $(migrated) gateway
-  fi
+  replaceable="$(migrated | paste -sd ' ' -) gateway"
+  for service in "$@"; do
+    case " $replaceable " in
+      *" $service "*) ;;
+      # Two containers of PostgreSQL, for example, would write to the same files.
+      *) fail "cannot replace $service without a lost request; it can replace $replaceable" ;;
+    esac
+  done
+  if [ $# -eq 0 ]; then set -- $replaceable; fi
   prepare
   for service in "$@"; do migrate "$service"; done
   replace_all "$@"

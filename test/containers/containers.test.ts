@@ -324,6 +324,11 @@ describe('replicas', () => {
     await expectOneMailEach(client, placed);
   }, 900_000);
 
+  it('cannot be made of a server that has its data in a volume', async () => {
+    await expect(shop.change('update', 'postgres')).rejects.toThrow('cannot replace postgres');
+    expect(await shop.containersOf('postgres')).toHaveLength(1);
+  });
+
   it('share the work', async () => {
     await shop.scale(replicas);
     expect(await shop.containersOf('orders')).toHaveLength(2);
