@@ -51,12 +51,17 @@ run_job() {
   quietly compose run --rm -T --no-deps "$@" || fail "$1 failed; nothing was replaced after it"
 }
 
-# Waits until a container is healthy.
+# Runs the health check of a container.
+is_healthy() {
+  docker inspect --format '{{join .Config.Healthcheck.Test "\n"}}' "$1" | sed 1d | tr '\n' '\0' |
+    xargs -0 docker exec "$1" >/dev/null 2>&1
+}
+
+# Waits until a container is healthy. Docker itself checks a container only every five seconds.
 until_healthy() {
-  left=$healthy_within
-  until [ "$(docker inspect --format '{{.State.Health.Status}}' "$1")" = healthy ]; do
-    left=$((left - 1))
-    [ "$left" -gt 0 ] || return 1
+  deadline=$(($(date +%s) + healthy_within))
+  until is_healthy "$1"; do
+    [ "$(date +%s)" -lt "$deadline" ] || return 1
     sleep 1
   done
 }
@@ -79,7 +84,7 @@ replace() {
     fi
     docker stop -t "$grace" "$container" >/dev/null
     docker rm "$container" >/dev/null
-    known=$(compose ps -q "$1")
+    known=$(printf '%s\n' "$known" "$new")
     say "$1: $(printf '%.12s' "$container") was replaced by $(printf '%.12s' "$new")"
   done
 }
