@@ -1,6 +1,10 @@
 // deploy/setup creates the secrets that docker-compose.yml and deploy/kubernetes mount. Each owner gets only its own
 // secrets.
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
@@ -109,6 +113,25 @@ describe('the rotation', () => {
     const ended = rotate(rotate(rotate(secrets, 'add', 'broker'), 'use', 'broker'), 'end', 'broker');
     expect(definitionsOf(ended).users?.map(({ name }) => name)).not.toContain('orders');
     expect(secretFiles(ended, { ...places, operator: 'services' }).orders?.['events-url']).toContain('//orders_2:');
+  });
+
+  it('under Compose changes the kept secrets and the files of each owner', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'shop-secrets-'));
+    try {
+      const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
+      await printed([folder], '');
+      const former = read('orders/internal-secret');
+      await printed([folder, 'add', 'internal'], '');
+      const both = read('orders/internal-secret');
+      expect(both).toMatch(new RegExp(`^${former},[\\w-]{43}$`));
+      expect(read('accounts/internal-secret')).toBe(both);
+      // A further start of the shop changes nothing.
+      await printed([folder], '');
+      expect(read('orders/internal-secret')).toBe(both);
+      expect(JSON.parse(read('kept/secrets.json')).keys.internal).toBe(both);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('in Kubernetes reads the kept Secret, and keeps the addresses of the servers', async () => {

@@ -122,6 +122,7 @@ describe('provisioning', () => {
         const made = await provisionDatabase({ adminUrl: boss, database: 'shop', roles: passwords });
         expect(await ask(made.orders, 'SELECT current_schema()')).toEqual(['orders']);
         await expect(ask(made.orders, 'CREATE TABLE accounts.x ()')).rejects.toThrow('permission denied');
+        await expect(ask(boss, 'SET ROLE orders')).rejects.toThrow('permission denied');
       }
       await replacePasswords(boss);
     } finally {

@@ -6,6 +6,11 @@ it.each([
   ['only a password', 'abc', [{ name: 'orders', password: 'abc' }]],
   ['a password with the separators', 'a,b:c', [{ name: 'orders', password: 'a,b:c' }]],
   ['a password that contains the name', 'x,orders:y', [{ name: 'orders', password: 'x,orders:y' }]],
+  [
+    'a password in place of a login without one',
+    'orders:,orders_2:b',
+    [{ name: 'orders', password: 'orders:,orders_2:b' }],
+  ],
   ['one further login', 'orders_2:abc', [{ name: 'orders_2', password: 'abc' }]],
   [
     'two logins, the used one first',
