@@ -1,7 +1,9 @@
-// deploy/compose.sh and deploy/kubernetes.sh: their arguments, and the names in the manifests on which kubernetes.sh
-// relies. `npm test -- containers` runs compose.sh.
+// deploy/compose.sh and deploy/kubernetes.sh: their arguments, the steps of kubernetes.sh, and the names in the manifests
+// on which it relies. `npm test -- containers` and `npm test -- rotations` run compose.sh.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { serviceNames } from '@shop/shared/runtime';
@@ -29,6 +31,69 @@ describe.each(scripts)('%s', (script) => {
     const other = script.includes('kubernetes') ? ['administrator'] : [];
     for (const what of rotated.filter((name) => !other.includes(name))) expect(text).toContain(what);
   });
+});
+
+// Stands in for kubectl and docker: records its arguments, and prints what a cluster with one service would.
+const recorder = `#!/bin/sh
+echo "$*" >> "$(dirname "$0")/calls"
+case "$*" in
+  *"get deployment"*jsonpath*) echo orders ;;
+  *"get deployment"*) echo deployment.apps/orders ;;
+  *"get pods"*) echo pod/rabbitmq-0 ;;
+  *"get secret rabbitmq-secrets"*) echo '"name": "orders_2"' ;;
+  *list_users*) printf 'orders\\t[]\\norders_2\\t[]\\nmonitoring\\t[]\\n' ;;
+esac
+`;
+
+/** Runs deploy/kubernetes.sh without a cluster. @returns the calls that change something, in their order */
+function changesOf(...parameters: string[]): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'shop-kubernetes-'));
+  try {
+    for (const program of ['kubectl', 'docker']) writeFileSync(join(folder, program), recorder, { mode: 0o755 });
+    const env = { ...process.env, PATH: [folder, process.env.PATH].join(delimiter) };
+    const { status, stderr } = spawnSync(`${root}deploy/kubernetes.sh`, [...parameters, 'overlay'], {
+      env,
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([0, '']);
+    const changes = /(?:add|use|end) [\w-]+$|apply .*|rollout restart \w+|import_definitions|delete_user .*/;
+    return readFileSync(join(folder, 'calls'), 'utf8')
+      .split('\n')
+      .flatMap((call) => changes.exec(call) ?? []);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe('deploy/kubernetes.sh', () => {
+  const provision = 'apply --kustomize overlay --selector app.kubernetes.io/name=provision';
+  const [restart, operator] = ['rollout restart deployment', 'rollout restart statefulset'];
+
+  it('gives PostgreSQL the new logins before the pods use them, and ends the former ones afterwards', () => {
+    const steps = ['add database', provision, 'use database', restart, 'end database', provision, operator];
+    expect(changesOf('rotate', 'database')).toEqual(steps);
+  });
+
+  it('gives RabbitMQ the new users before the pods use them, and deletes only the former ones afterwards', () => {
+    const steps = [
+      'add broker',
+      'import_definitions',
+      'use broker',
+      restart,
+      'end broker',
+      'delete_user orders',
+      operator,
+    ];
+    expect(changesOf('rotate', 'broker')).toEqual(steps);
+  });
+
+  it.each(['internal', 'cursors', 'key-encryption'])(
+    'makes all pods accept a new value of %s before its use',
+    (what) => {
+      expect(changesOf('rotate', what)).toEqual([`add ${what}`, restart, `use ${what}`, restart, operator]);
+      expect(changesOf('forget', what)).toEqual([`end ${what}`, restart, operator]);
+    },
+  );
 });
 
 describe.each(['development', 'production'])('deploy/kubernetes.sh and the overlay %s', (overlay) => {
