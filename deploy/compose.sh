@@ -89,11 +89,6 @@ replace() {
   done
 }
 
-# Brings the schema of a service up to date.
-migrate() {
-  if migrated | grep -qxF "$1"; then run_job "$1-migrate"; fi
-}
-
 # Replaces the containers of several services, one container after the other, so that few processes start at the same time.
 replace_all() { for service in "$@"; do replace "$service"; done; }
 
@@ -189,7 +184,9 @@ update() {
   done
   if [ $# -eq 0 ]; then set -- $replaceable; fi
   prepare
-  for service in "$@"; do migrate "$service"; done
+  for service in "$@"; do
+    [ "$service" = gateway ] || run_job "$service-migrate"
+  done
   replace_all "$@"
 }
 
