@@ -28,6 +28,8 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
     const mail = (orderId: string, about: string) =>
       eventually(async () => {
         const content = await readFile(join(services.mailFolder, `${orderId}.${about}.eml`), 'utf8');
+        // Each line ends in CRLF (RFC 5322 section 2.3).
+        expect(content).not.toMatch(/(?<!\r)\n/);
         // Long headers are folded, and long lines are wrapped.
         return content.replaceAll('=\r\n', '').replaceAll('\r\n ', ' ').replaceAll(/: +/g, ': ');
       }, 10_000);
