@@ -208,15 +208,23 @@ describe('the networks', () => {
 
   // A network permits connections in both directions, so the processes that the gateway calls, and notifications, whose
   // metrics it reads, can also reach the gateway, and notifications can reach accounts, which calls it.
-  it.each([
-    ['gateway', [...inside, 'notifications:8080', 'proxy:8080']],
-    ['accounts', [...inside, 'notifications:8080', ...servers]],
-    ['orders', [...inside, ...servers]],
-    ['catalogue', [...inside, ...servers]],
-    ['notifications', ['notifications:8080', 'gateway:8080', 'accounts:8080', ...servers]],
-  ])('let %s reach only what it needs', async (service, expected) => {
-    const found = await shop.script<string[]>(service, reachable(addresses));
-    expect(found.sort()).toEqual([...expected].sort());
+  const expected = {
+    gateway: [...inside, 'notifications:8080', 'proxy:8080'],
+    accounts: [...inside, 'notifications:8080', ...servers],
+    orders: [...inside, ...servers],
+    catalogue: [...inside, ...servers],
+    notifications: ['notifications:8080', 'gateway:8080', 'accounts:8080', ...servers],
+  };
+
+  it('let each process reach only what it needs', async () => {
+    const find = async (service: string) => [
+      service,
+      (await shop.script<string[]>(service, reachable(addresses))).sort(),
+    ];
+    const found = await Promise.all(Object.keys(expected).map(find));
+    expect(Object.fromEntries(found)).toEqual(
+      Object.fromEntries(Object.entries(expected).map(([service, names]) => [service, names.sort()])),
+    );
   });
 });
 
