@@ -53,8 +53,8 @@ run_job() {
 
 # Runs the health check of a container.
 is_healthy() {
-  docker inspect --format '{{join .Config.Healthcheck.Test "\n"}}' "$1" | sed 1d | tr '\n' '\0' |
-    xargs -0 docker exec "$1" >/dev/null 2>&1
+  check=$(docker inspect --format '{{join .Config.Healthcheck.Test "\n"}}' "$1" | sed 1d)
+  [ -n "$check" ] && printf '%s\n' "$check" | tr '\n' '\0' | xargs -0 docker exec "$1" >/dev/null 2>&1
 }
 
 # Waits until a container is healthy. Docker itself checks a container only every five seconds.
