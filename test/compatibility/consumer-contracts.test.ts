@@ -121,6 +121,14 @@ describe('a change of a service', () => {
     expect(await received.check(changed, states, 1_000)).toEqual([expect.stringMatching(`^${place}: `)]);
   });
 
+  it.each<[string, Partial<RecordedEvent>]>([
+    ['of another type', { type: 'order.processing.v1' }],
+    ['in the name of another service', { provider: 'accounts' }],
+  ])('that sends an event %s is found by its own tests', async (_change, difference) => {
+    const changed = { ...event, ...difference };
+    expect(await received.check(changed, states, 1_000)).toEqual([`catalogue receives no ${changed.type}`]);
+  });
+
   it.each<[string, object]>([
     ['a renamed member', { reservation: '<reservation>', accountId: '<account>' }],
     ['a missing member', { reservationId: '<reservation>' }],
