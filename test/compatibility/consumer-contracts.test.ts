@@ -200,6 +200,11 @@ describe('a change of a consumer', () => {
     expect(refusals()).toEqual([`POST ${path} has a body that is not JSON`]);
   });
 
+  it('that sends no access token is found by its own tests', async () => {
+    expect((await fetch(`${orders.url}/v1/orders`)).status).toBe(500);
+    expect(refusals()).toEqual(['GET /v1/orders has no credentials']);
+  });
+
   it('that no longer sends a recorded call is found by its own tests', async () => {
     await send(path, body);
     expect(orders.deviations()).toEqual([`POST ${path} given "no order has the reservation" was not sent`]);
