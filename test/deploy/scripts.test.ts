@@ -1,5 +1,5 @@
-// deploy/compose.sh and deploy/kubernetes.sh: their arguments, the steps of kubernetes.sh, and the names in the manifests
-// on which it relies. `npm test -- containers` and `npm test -- rotations` run compose.sh.
+// deploy/compose.sh and deploy/kubernetes.sh: their arguments, the steps of kubernetes.sh, and the names in the
+// manifests on which it relies. `npm test -- containers` and `npm test -- rotations` run compose.sh.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -50,7 +50,7 @@ it('finds an order that was deleted since it was checked', async () => {
   expect(await changedStates(shop.admin)).toEqual([`order or account ${orderId} has changed since it was checked`]);
 });
 
-it('finds an e-mail that is sent after its order was checked, also when it has the name of an earlier one', async () => {
+it('finds an e-mail that is sent after its order was checked, also with the name of an earlier one', async () => {
   const file = join(shop.mailFolder, `${orderId}.order-received.eml`);
   writeFileSync(file, 'Received');
   expect(await lateMails(shop)).toEqual([]);

@@ -20,7 +20,8 @@ export async function addDeliveredOrders(
   await database.query(
     `WITH placed AS (
        INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, created_at)
-       SELECT id, $2, gen_random_uuid(), 'delivered', 'EUR', 999, timestamptz '2026-01-01' + $4 * n * interval '1 second'
+       SELECT id, $2, gen_random_uuid(), 'delivered', 'EUR', 999,
+         timestamptz '2026-01-01' + $4 * n * interval '1 second'
        FROM unnest($1::uuid[]) WITH ORDINALITY AS placed (id, n) RETURNING id
      ), lines AS (
        INSERT INTO order_lines (order_id, account_id, position, product_id, name, quantity, unit_price_minor,

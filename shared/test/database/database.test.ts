@@ -119,7 +119,8 @@ describe('migrate', () => {
       migrating = migrate(options());
       await eventually(async () => {
         const { rows } = await database.pool.query(
-          "SELECT FROM pg_stat_activity WHERE query LIKE '%CREATE INDEX CONCURRENTLY things_id%' AND wait_event_type = 'Lock'",
+          `SELECT FROM pg_stat_activity
+           WHERE query LIKE '%CREATE INDEX CONCURRENTLY things_id%' AND wait_event_type = 'Lock'`,
         );
         expect(rows).toHaveLength(1);
       });
