@@ -14,14 +14,18 @@ const states = `
   SELECT 'reservation', changed_at, 'reservation ' || state, NULL, id, order_id, state
   FROM reservations WHERE id = $1 AND state <> 'held'`;
 
+// One index has the movements of whole lines, and another one those of parts of lines.
 const movements = `
   SELECT 'movement' AS kind, movement.created_at AS at,
     kind || ' ' || quantity || ' of ' || name || ': ' || stock_after || ' on hand, '
       || promised_after || ' promised' AS what,
     NULL AS "requestId", movement.id::float8 AS movement, movement.kind AS "movementKind", quantity,
     product_id AS "productId", name, stock_after AS "stockAfter", promised_after AS "promisedAfter"
-  FROM stock_ledger AS movement JOIN products ON products.id = product_id
-  WHERE reservation_id = $1 ORDER BY movement.id`;
+  FROM (
+    SELECT * FROM stock_ledger WHERE reservation_id = $1 AND remaining IS NULL
+    UNION ALL SELECT * FROM stock_ledger WHERE reservation_id = $1 AND remaining IS NOT NULL
+  ) AS movement JOIN products ON products.id = product_id
+  ORDER BY movement.id`;
 
 /** 404 for an unknown reservation. */
 export const traceReservation: Operation<'traceReservation'> = async ({ path: { reservationId } }, { database }) => {

@@ -1,6 +1,10 @@
 // The verification of the stock ledger: it reports the first wrong movement of each product.
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { withClient } from '@shop/shared/database';
 import { newId } from '@shop/shared/runtime';
+import type pg from 'pg';
+import { readStockReport } from '../src/operator/verify-stock.ts';
+import { readReservationTrace } from '../src/trace-reservation.ts';
 import { type Inventory, startInventory } from './inventory.ts';
 import { staffToken } from './products.ts';
 
@@ -130,6 +134,55 @@ it('finds a number that was written over a shipment, until the stock is counted 
   ]);
   await write({ set: 9, expected: 9 });
   expect((await inventory.verify()).faults).toEqual([]);
+});
+
+describe('with many reservations of one product', () => {
+  const reservations = 300;
+  const withCatalogue = <Result>(work: (client: pg.Client) => Promise<Result>) =>
+    withClient({ url: inventory.services.database.urls.catalogue }, work);
+  /** Returns how many movements were read, by the counters of a view. */
+  const movementsRead = async (client: pg.Client, view: string): Promise<number> => {
+    const text = `SELECT (seq_tup_read + idx_tup_fetch)::int AS read FROM ${view} WHERE relid = 'stock_ledger'::regclass`;
+    return (await client.query<{ read: number }>(text)).rows[0]?.read ?? Number.NaN;
+  };
+
+  beforeEach(async () => {
+    const lamp = await inventory.product(1_000);
+    await query(
+      `WITH held AS (
+         INSERT INTO reservations (id, account_id, settle_at)
+         SELECT gen_random_uuid(), gen_random_uuid(), now() + interval '1 hour' FROM generate_series(1, $2) RETURNING id
+       ), lines AS (
+         INSERT INTO reservation_lines (reservation_id, product_id, quantity, name, unit_price_minor)
+         SELECT id, $1, 1, 'Cup', 999 FROM held
+       ), promised AS (UPDATE products SET reserved = $2 WHERE id = $1)
+       INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after)
+       SELECT $1, 'reserved', 1, id, 1000, row_number() OVER () FROM held`,
+      [lamp, reservations],
+    );
+  });
+
+  it('reads each movement a few times', async () => {
+    await withCatalogue(async (client) => {
+      const read = async (): Promise<number> => {
+        await client.query('SELECT pg_stat_force_next_flush()');
+        return movementsRead(client, 'pg_stat_user_tables');
+      };
+      const before = await read();
+      expect(await readStockReport(client)).toMatchObject({ reservations: reservations + 2, faults: [] });
+      expect((await read()) - before).toBeLessThan(10 * reservations);
+    });
+  });
+
+  it('the trace of a reservation reads only its own movements', async () => {
+    await withCatalogue(async (client) => {
+      await client.query('BEGIN');
+      await client.query('SET LOCAL enable_seqscan = off'); // as with many more movements
+      expect(await readReservationTrace(client, reservation)).toMatchObject([{ kind: 'reservation' }, { quantity: 1 }]);
+      expect(await movementsRead(client, 'pg_stat_xact_user_tables')).toBeLessThan(10);
+      await client.query('ROLLBACK');
+    });
+  });
 });
 
 it('fails when it cannot read the ledger', async () => {

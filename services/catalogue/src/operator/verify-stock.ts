@@ -65,19 +65,20 @@ const wrongProducts = `
   WHERE products.stock <> coalesce(book.stock, 0) OR reserved + oversold <> coalesce(book.promised, 0)
   ORDER BY id LIMIT 100`;
 
+// The movements are grouped at once, because no index finds all movements of one reservation.
 const wrongReservations = `
+  WITH book AS (
+    SELECT reservation_id, product_id, string_agg(kind || ' ' || quantity, ', ' ORDER BY id) AS kinds,
+      string_agg(kind || ' ' || quantity, ', ' ORDER BY id) FILTER (WHERE remaining IS NULL) AS whole,
+      sum(quantity) FILTER (WHERE remaining IS NOT NULL) AS parts, min(remaining) AS remaining
+    FROM stock_ledger WHERE kind <> 'received' GROUP BY reservation_id, product_id
+  )
   SELECT reservation.id AS "reservationId", line.product_id AS "productId",
     format('the reservation of %s is %s, but its movements are %s',
       line.quantity, state, coalesce(book.kinds, 'none')) AS detail
   FROM reservations AS reservation JOIN reservation_lines AS line ON line.reservation_id = reservation.id
-  LEFT JOIN LATERAL (
-    SELECT string_agg(kind || ' ' || quantity, ', ' ORDER BY id) AS kinds,
-      string_agg(kind || ' ' || quantity, ', ' ORDER BY id) FILTER (WHERE remaining IS NULL) AS whole,
-      coalesce(sum(quantity) FILTER (WHERE remaining IS NOT NULL), 0) AS parts, min(remaining) AS remaining
-    FROM stock_ledger
-    WHERE reservation_id = reservation.id AND product_id = line.product_id AND kind <> 'received'
-  ) AS book ON true
-  WHERE book.whole IS DISTINCT FROM 'reserved ' || line.quantity + parts ||
+  LEFT JOIN book ON book.reservation_id = line.reservation_id AND book.product_id = line.product_id
+  WHERE book.whole IS DISTINCT FROM 'reserved ' || line.quantity + coalesce(parts, 0) ||
       CASE WHEN state IN ('released', 'shipped') THEN ', ' || state || ' ' || line.quantity ELSE '' END
     OR book.remaining <> line.quantity
   ORDER BY reservation.id LIMIT 100`;
@@ -144,15 +145,17 @@ const hiddenMovements = `
 // Finds stock that was moved for a reservation without a line of that product, and would never be released. A line is
 // removed when all its units were released in parts.
 const movementsOfNothing = `
+  WITH released AS (
+    SELECT reservation_id, product_id FROM stock_ledger WHERE kind <> 'received' GROUP BY reservation_id, product_id
+    HAVING sum(CASE kind WHEN 'reserved' THEN quantity ELSE -quantity END) = 0 AND min(remaining) = 0
+      AND bool_and(kind = 'reserved' OR remaining IS NOT NULL)
+  )
   SELECT movement.product_id AS "productId", reservation_id AS "reservationId",
     format('%s %s for a reservation that has no line of it', kind, movement.quantity) AS detail
   FROM stock_ledger AS movement LEFT JOIN reservation_lines AS line USING (reservation_id, product_id)
   WHERE kind <> 'received' AND line.reservation_id IS NULL AND NOT EXISTS (
-    SELECT FROM stock_ledger AS own
-    WHERE own.reservation_id = movement.reservation_id AND own.product_id = movement.product_id
-      AND own.kind <> 'received'
-    HAVING sum(CASE kind WHEN 'reserved' THEN quantity ELSE -quantity END) = 0 AND min(remaining) = 0
-      AND bool_and(kind = 'reserved' OR remaining IS NOT NULL))
+    SELECT FROM released
+    WHERE released.reservation_id = movement.reservation_id AND released.product_id = movement.product_id)
   ORDER BY movement.id LIMIT 100`;
 
 const counts = `
