@@ -3142,7 +3142,8 @@ export interface components {
         CatalogueCursor: string;
         /**
          * @description Some of brand, category and price, separated by commas. The response then has `facets`: the products of the whole result by
-         *     brand, by category, and by range of prices. Results of more than 10,000 products are refused with `query-too-costly`.
+         *     brand, by category, and by range of prices. Results of more than 10,000 products, or of more than 5,000 with `q`, are
+         *     refused with `query-too-costly`.
          */
         Facets: string;
         /** @description The members to return, separated by commas. All members when absent. `stock`, `sku`, `lowStockThreshold` and `archived` need the scope `catalogue:write`. */
@@ -3191,7 +3192,7 @@ export interface components {
         KeySetETag: string;
         /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
         NextPage: string;
-        /** @description Strong entity tag of the page: a digest of its body. The same request is answered with the same tag as long as the page has not changed. */
+        /** @description Strong entity tag of the page: a digest of its body. The same request is answered with the same tag as long as the page has not changed. A compressed page has another tag. */
         PageETag: string;
         /** @description Seconds to wait before the next attempt. */
         RetryAfter: string;
@@ -3201,6 +3202,8 @@ export interface components {
         RetryAfterInProgress: string;
         /** @description Weak entity tag of the row version: the response also depends on the caller. For staff, the version of the customer may follow. `If-Match` compares the row version. */
         WeakETag: string;
+        /** @description Present when the page is compressed, for a client whose `Accept-Encoding` names gzip. */
+        ContentEncoding: "gzip";
         /** @description Entity tag of the version of the product, the same for every projection. For callers with `catalogue:write` it is weak, and also changes with the stock. `If-Match` compares the version. */
         ProductETag: string;
     };
@@ -4560,7 +4563,8 @@ export interface operations {
                 q?: components["parameters"]["SearchText"];
                 /**
                  * @description Some of brand, category and price, separated by commas. The response then has `facets`: the products of the whole result by
-                 *     brand, by category, and by range of prices. Results of more than 10,000 products are refused with `query-too-costly`.
+                 *     brand, by category, and by range of prices. Results of more than 10,000 products, or of more than 5,000 with `q`, are
+                 *     refused with `query-too-costly`.
                  */
                 facets?: components["parameters"]["Facets"];
                 /** @description Operators eq, in; up to 100 ids of products. */
@@ -4618,6 +4622,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["PageETag"];
+                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     Link: components["headers"]["NextPage"];
                     [name: string]: unknown;
                 };
@@ -4704,6 +4709,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["PageETag"];
+                    "Content-Encoding": components["headers"]["ContentEncoding"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { acceptsGzip } from '@shop/shared/protocol';
 
 const compress = promisify(gzip);
 
@@ -37,8 +38,7 @@ export class StaticPage {
 
   /** The content in an encoding that the client accepts. It is compressed at the first request for it. */
   encoded(acceptEncoding: string | undefined): Promise<Encoded> {
-    if (acceptEncoding === undefined || !/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/i.test(acceptEncoding))
-      return Promise.resolve(this.#unencoded());
+    if (!acceptsGzip(acceptEncoding)) return Promise.resolve(this.#unencoded());
     this.#compressed ??= this.#compress();
     return this.#compressed;
   }

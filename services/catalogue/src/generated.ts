@@ -878,7 +878,8 @@ export interface components {
         readonly SearchText: components["schemas"]["SearchText"];
         /**
          * @description Some of brand, category and price, separated by commas. The response then has `facets`: the products of the whole result by
-         *     brand, by category, and by range of prices. Results of more than 10,000 products are refused with `query-too-costly`.
+         *     brand, by category, and by range of prices. Results of more than 10,000 products, or of more than 5,000 with `q`, are
+         *     refused with `query-too-costly`.
          */
         readonly Facets: string;
         /** @description Operators eq, in; up to 100 ids of products. */
@@ -939,8 +940,10 @@ export interface components {
         readonly ProductETag: string;
         /** @description Seconds to wait before the next attempt. */
         readonly RetryAfter: string;
-        /** @description Strong entity tag of the page: a digest of its body. The same request is answered with the same tag as long as the page has not changed. */
+        /** @description Strong entity tag of the page: a digest of its body. The same request is answered with the same tag as long as the page has not changed. A compressed page has another tag. */
         readonly PageETag: string;
+        /** @description Present when the page is compressed, for a client whose `Accept-Encoding` names gzip. */
+        readonly ContentEncoding: "gzip";
         /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
         readonly NextPage: string;
         /** @description Present when the response repeats that of the first request with this idempotency key. */
@@ -963,7 +966,8 @@ export interface operations {
                 readonly q?: components["parameters"]["SearchText"];
                 /**
                  * @description Some of brand, category and price, separated by commas. The response then has `facets`: the products of the whole result by
-                 *     brand, by category, and by range of prices. Results of more than 10,000 products are refused with `query-too-costly`.
+                 *     brand, by category, and by range of prices. Results of more than 10,000 products, or of more than 5,000 with `q`, are
+                 *     refused with `query-too-costly`.
                  */
                 readonly facets?: components["parameters"]["Facets"];
                 /** @description Operators eq, in; up to 100 ids of products. */
@@ -1021,6 +1025,7 @@ export interface operations {
             readonly 200: {
                 headers: {
                     readonly ETag: components["headers"]["PageETag"];
+                    readonly "Content-Encoding": components["headers"]["ContentEncoding"];
                     readonly Link: components["headers"]["NextPage"];
                     readonly [name: string]: unknown;
                 };
@@ -1097,6 +1102,7 @@ export interface operations {
             readonly 200: {
                 headers: {
                     readonly ETag: components["headers"]["PageETag"];
+                    readonly "Content-Encoding": components["headers"]["ContentEncoding"];
                     readonly [name: string]: unknown;
                 };
                 content: {

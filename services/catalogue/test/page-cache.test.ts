@@ -1,5 +1,8 @@
 // PAGE_CACHE_MB: every cached page equals the page that the database would return.
+import { get, type IncomingHttpHeaders } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually, slowness, startServices, type TestService, type TestServices } from '@shop/shared/testing';
 import {
@@ -54,6 +57,19 @@ async function isKept(path: string, init: RequestInit = {}): Promise<boolean> {
   );
 }
 
+/** Requests a list without decompressing the response. */
+function rawPage(
+  path: string,
+  headers: Record<string, string>,
+): Promise<{ headers: IncomingHttpHeaders; body: Buffer }> {
+  return new Promise((resolve, reject) => {
+    const request = get(`${catalogue.url}${path}`, { headers }, (answer) => {
+      buffer(answer).then((body) => resolve({ headers: answer.headers, body }), reject);
+    });
+    request.on('error', reject);
+  });
+}
+
 const search = (body: object): RequestInit => ({
   method: 'POST',
   headers: { 'Content-Type': 'application/json' },
@@ -100,6 +116,47 @@ describe('a page that was read', () => {
       const ask = (tag: string) => fetch(`${catalogue.url}${lists.all}`, { headers: { 'If-None-Match': tag } });
       expect([(await ask(etag)).status, (await ask('"other"')).status]).toEqual([304, 200]);
     });
+  });
+
+  it('is compressed for clients that accept gzip, with an entity tag of its own, and kept in both encodings', async () => {
+    const path = `/v1/products?brand=Acme,${'Other'.repeat(10)}&sort=name:asc`;
+    const token = await staffToken(services);
+    for (const name of ['Pan', 'Pot', 'Cup'])
+      await catalogue.client.post('/v1/products', {
+        token,
+        body: { name, brand: 'Acme', category: 'kitchen', price: 20, description: name.repeat(200) },
+      });
+    await settle();
+    const encodings = ['gzip', 'br, gzip;q=0.5', 'identity', 'gzip;q=0', 'br'];
+    const readAll = async () => {
+      const pages = [];
+      for (const encoding of encodings) pages.push(await rawPage(path, { 'Accept-Encoding': encoding }));
+      return pages;
+    };
+    const read = await readAll();
+    const kept = await withoutDatabase(readAll);
+    expect(read.map(({ headers }) => headers['content-encoding'])).toEqual([
+      'gzip',
+      'gzip',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    for (const [index, { headers, body }] of kept.entries()) {
+      const first = read[index];
+      expect(body).toEqual(first?.body);
+      expect({ ...headers, date: '', 'x-request-id': '' }).toEqual({ ...first?.headers, date: '', 'x-request-id': '' });
+      expect(headers.vary).toBe('Authorization, Accept-Encoding');
+      expect(Number(headers['content-length'])).toBe(body.length);
+    }
+    const [compressed, , plain] = kept;
+    expect(gunzipSync(compressed?.body ?? '').equals(plain?.body ?? Buffer.of())).toBe(true);
+    expect(compressed?.headers.etag).not.toBe(plain?.headers.etag);
+    const again = await rawPage(path, {
+      'Accept-Encoding': 'gzip',
+      'If-None-Match': compressed?.headers.etag ?? '',
+    });
+    expect([again.body.length, again.headers.etag]).toEqual([0, compressed?.headers.etag]);
   });
 
   it('is answered to a search with the same body', async () => {

@@ -54,7 +54,12 @@ export interface PageRequest {
   readonly path: string;
   /** The body of a search; undefined for a list. */
   readonly body?: object;
+  /** What the client accepts. Each encoding of a page is cached by itself. */
+  readonly encoding: Encoding;
 }
+
+type Encoding = 'gzip' | 'identity';
+const encoding = fc.constantFrom<Encoding>('gzip', 'identity');
 
 const brands = ['Acme', 'Lumen', 'Zoë'];
 const categories = ['kitchen', 'light'];
@@ -94,27 +99,28 @@ const shown = fc.constantFrom(undefined, ['id', 'name'], ['price', 'inStock']);
 const conditions = fc.uniqueArray(condition, { maxLength: 2, selector: ({ field }) => field });
 
 const list = fc
-  .record({ conditions, sort: fc.constantFrom(undefined, ...sorts), limit, shown })
-  .map(({ conditions: all, sort, limit: size, shown: fields }): PageRequest => {
+  .record({ conditions, sort: fc.constantFrom(undefined, ...sorts), limit, shown, encoding })
+  .map(({ conditions: all, sort, limit: size, shown: fields, encoding: accepted }): PageRequest => {
     const parameters = new URLSearchParams();
     for (const { field, operator, value } of all) parameters.append(field, `${operator}:${value}`);
     parameters.set('limit', String(size));
     if (sort !== undefined) parameters.set('sort', sort);
     if (fields !== undefined) parameters.set('fields', fields.join());
-    return { path: `/v1/products?${parameters}` };
+    return { path: `/v1/products?${parameters}`, encoding: accepted };
   });
 
 const toFilter = (all: readonly Condition[]) =>
   Object.fromEntries(all.map(({ field, operator, value }) => [field, { [operator]: value }]));
 
 const search = fc
-  .record({ conditions, or: fc.array(conditions, { maxLength: 3 }), sort: fc.constantFrom(...sorts), limit })
-  .map(({ conditions: all, or, sort, limit: size }): PageRequest => {
+  .record({ conditions, or: fc.array(conditions, { maxLength: 3 }), sort: fc.constantFrom(...sorts), limit, encoding })
+  .map(({ conditions: all, or, sort, limit: size, encoding: accepted }): PageRequest => {
     const taken = new Set(all.map(({ field }) => field));
     const alternatives = or
       .map((each) => each.filter(({ field }) => !taken.has(field)))
       .filter(({ length }) => length > 0);
     return {
+      encoding: accepted,
       path: '/v1/products/search',
       body: {
         filters: { ...toFilter(all), ...(alternatives.length > 1 && { or: alternatives.map(toFilter) }) },
@@ -217,10 +223,13 @@ function tenths({ rating: value }: Write): number | null {
  * Returns the body of a page.
  * @throws when the response is not a page
  */
-export async function readPage(origin: string, { path, body }: PageRequest): Promise<string> {
+export async function readPage(origin: string, request: PageRequest): Promise<string> {
+  const { path, body } = request;
+  const accepted = { 'Accept-Encoding': request.encoding };
   const answer = await fetch(`${origin}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
-    ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+    headers: body === undefined ? accepted : { ...accepted, 'Content-Type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
   });
   const text = await answer.text();
   if (answer.status !== 200) throw new Error(`${path} ${JSON.stringify(body)} answered ${answer.status} ${text}`);
@@ -232,7 +241,7 @@ export function nextPage(request: PageRequest, text: string): PageRequest | unde
   const cursor = /"nextCursor":"([^"]+)"/.exec(text)?.[1];
   if (cursor === undefined) return undefined;
   const { path, body } = request;
-  if (body === undefined) return { path: `${path.replace(/&cursor=.*/, '')}&cursor=${cursor}` };
+  if (body === undefined) return { ...request, path: `${path.replace(/&cursor=.*/, '')}&cursor=${cursor}` };
   const pagination = { ...(body as { pagination: object }).pagination, cursor };
-  return { path, body: { ...body, pagination } };
+  return { ...request, body: { ...body, pagination } };
 }

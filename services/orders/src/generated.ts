@@ -799,7 +799,7 @@ export interface components {
         readonly IdempotencyReplayed: "true";
         /** @description Seconds to wait before the next attempt. */
         readonly RetryAfter: string;
-        /** @description Strong entity tag of the page: a digest of its body. The same request is answered with the same tag as long as the page has not changed. */
+        /** @description Strong entity tag of the page: a digest of its body. The same request is answered with the same tag as long as the page has not changed. A compressed page has another tag. */
         readonly PageETag: string;
         /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
         readonly NextPage: string;

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller, TokenVerifier } from '../auth/index.ts';
 import type { ContractOperation } from '../contract/index.ts';
 import { notModified } from './conditional.ts';
+import { acceptsGzip } from './content-encoding.ts';
 import { measureAnswer } from './measure-answer.ts';
 import { type Beginning, beginningOf } from './request-identity.ts';
 
@@ -26,9 +27,10 @@ export interface AnswerMemory {
  * Returns the text under which the response to a request is cached. It contains everything that the response depends on
  * except the caller. HEAD uses the response to GET.
  */
-export function requestText(given: string | undefined, url: string | undefined, body?: Buffer): string {
+export function requestText({ method: given, url, headers }: IncomingMessage, body?: Buffer): string {
   const method = given === 'HEAD' ? 'GET' : given;
-  return body === undefined ? `${method} ${url}` : `${method} ${url}\n${body.toString('latin1')}`;
+  const line = acceptsGzip(headers['accept-encoding']) ? `${method} ${url} gzip` : `${method} ${url}`;
+  return body === undefined ? line : `${line}\n${body.toString('latin1')}`;
 }
 
 /**
@@ -82,7 +84,7 @@ export function answerFromMemory(
   const caller = authorization === undefined ? undefined : verifier?.known(authorization);
   // An unknown token has to be verified first, because it may belong to staff.
   if (authorization !== undefined && caller === undefined) return false;
-  const kept = memory.find(requestText(request.method, request.url));
+  const kept = memory.find(requestText(request));
   return kept !== undefined && answerKept(kept, request, response, caller);
 }
 

@@ -1,4 +1,5 @@
 // Validates a share of the responses by the contract in production. Off by default.
+import { gunzipSync } from 'node:zlib';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Contract } from '../contract/load-contract.ts';
 import type { Log } from '../runtime/index.ts';
@@ -43,9 +44,9 @@ export function watchForDrift(contract: Contract, share: number, log: Log): Requ
     if (Math.random() < share) {
       const sent = recordSent(request, response);
       response.once('finish', () => {
-        const { operationId, streamed } = response.locals;
-        // A streamed response is too large to be recorded.
-        if (streamed === true) return;
+        const { operationId, unrecorded } = response.locals;
+        // A streamed response is too large to be recorded, and one from the cache could be recorded when it was read.
+        if (unrecorded === true) return;
         // The validation runs after the response was sent, because it uses the only thread of the process.
         if (typeof operationId === 'string') setImmediate(look, operationId, sent(), requestIdentityOf(response).id);
       });
@@ -63,21 +64,21 @@ interface Sent {
 
 /** Records the argument of `end`. A response that is not streamed is sent in one call. */
 function recordSent(request: Request, response: Response): () => Sent {
-  let body = '';
+  let body: string | Buffer = '';
   let given: Readonly<Record<string, unknown>> = {};
   const { writeHead, end } = response;
   response.writeHead = ((status: number, headers: Readonly<Record<string, unknown>> = {}) => {
     given = headers;
     return writeHead.call(response, status, headers as never);
   }) as typeof response.writeHead;
-  response.end = ((text?: string) => {
-    body = text ?? '';
-    return end.call(response, text as never, 'utf8');
+  response.end = ((content: string | Buffer = '') => {
+    body = content;
+    return end.call(response, content, 'utf8');
   }) as typeof response.end;
   return () => ({
     status: response.statusCode,
     headers: Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), String(value)])),
-    body,
+    body: typeof body === 'string' ? body : gunzipSync(body).toString(),
     withoutBody: request.method === 'HEAD' || response.statusCode === 304,
   });
 }

@@ -13,9 +13,10 @@ import { Problem } from '../problem/index.ts';
 import type { Health, Log } from '../runtime/index.ts';
 import { type AnswerMemory, answerFromMemory, answerKept, requestText } from './answer-memory.ts';
 import { notModified } from './conditional.ts';
+import { acceptsGzip, compressed } from './content-encoding.ts';
 import { watchForDrift } from './contract-drift.ts';
 import { arrivalAt, measureAnswer } from './measure-answer.ts';
-import type { OperationRequest, Operations } from './operation.ts';
+import type { OperationRequest, Operations, Reply } from './operation.ts';
 import { forgetFile, parseBody, readBody } from './read-body.ts';
 import { identify, requestIdentityOf } from './request-identity.ts';
 import { keepAnswer, send, sendProblem, sendStream } from './send-reply.ts';
@@ -130,8 +131,11 @@ async function handle<Context>(
   const file = operation.takesFile ? bytes : undefined;
   const json = operation.takesFile ? undefined : bytes;
   // A cached response has no challenge.
-  const kept = challenge || !json ? undefined : options.memory?.find(requestText(request.method, request.url, json));
-  if (kept && answerKept(kept, request, response, caller, arrivalAt(response))) return;
+  const kept = challenge || !json ? undefined : options.memory?.find(requestText(request, json));
+  if (kept && answerKept(kept, request, response, caller, arrivalAt(response))) {
+    response.locals.unrecorded = true;
+    return;
+  }
   const body = json === undefined ? undefined : parseBody(json);
   if (body !== undefined)
     response.locals.deprecation = operation.deprecation({ url: request.url, headers: request.headers, body });
@@ -149,9 +153,11 @@ async function handle<Context>(
     body: file ?? body,
   };
   // The request conforms to the contract, and the types of the function are generated from the same contract.
-  const reply = await run(checked as never, options.context);
-  const common = headersOf(operation, caller);
-  keepAnswer(response, requestText(request.method, request.url, json), operation, reply, common);
+  const plain = await run(checked as never, options.context);
+  const isCompressed = plain.keep !== undefined && acceptsGzip(request.headers['accept-encoding']);
+  const reply = isCompressed ? await compressed(plain) : plain;
+  const common = headersOf(operation, caller, reply);
+  keepAnswer(response, requestText(request, json), operation, reply, common);
   const unchanged = operation.conditional && notModified(request.headers, reply.etag);
   const answer = unchanged ? { ...reply, status: 304 } : reply;
   const headers = { ...common, ...challenge };
@@ -160,14 +166,18 @@ async function handle<Context>(
   measureAnswer(arrivalAt(response), { method: request.method, route: operation.path, status: answer.status });
 }
 
-const forAnyone = { 'Cache-Control': 'no-cache' };
-const forAnonymous = { ...forAnyone, Vary: 'Authorization' };
-const forCaller = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };
-
 /** Returns the headers of every response of an operation except its problems. */
-function headersOf({ security }: ContractOperation, caller: Caller | undefined): Readonly<Record<string, string>> {
-  if (security.access === 'public') return forAnyone;
-  return security.access === 'optional' && caller === undefined ? forAnonymous : forCaller;
+function headersOf(
+  { security: { access } }: ContractOperation,
+  caller: Caller | undefined,
+  { keep }: Reply<unknown>,
+): Readonly<Record<string, string>> {
+  const isShared = access === 'public' || (access === 'optional' && caller === undefined);
+  const vary = [...(access === 'public' ? [] : ['Authorization']), ...(keep === undefined ? [] : ['Accept-Encoding'])];
+  return {
+    'Cache-Control': isShared ? 'no-cache' : 'private, no-cache',
+    ...(vary.length === 0 ? {} : { Vary: vary.join(', ') }),
+  };
 }
 
 function requireAcceptable(request: Request): void {

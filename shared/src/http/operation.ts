@@ -41,6 +41,8 @@ export interface Reply<Body = never> {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Body;
   readonly json?: string;
+  /** The JSON text compressed with gzip, which is sent instead of it. */
+  readonly gzip?: Buffer;
   /**
    * A JSON text in pieces, when it is too large for memory. The next piece is requested when the client has read most
    * of the previous ones. A failure closes the connection, so that the client can detect the incomplete text.
@@ -49,8 +51,8 @@ export interface Reply<Body = never> {
   /** An entity tag, quotes included (RFC 9110 section 8.8.3). */
   readonly etag?: string;
   /**
-   * Caches the response for further requests with the same text. The response has an entity tag, and is the same for
-   * every caller who lacks the scopes of the operation.
+   * Caches the response for further requests with the same text. The response has an entity tag and a JSON text, and is
+   * the same for every caller who lacks the scopes of the operation. It is compressed for clients that accept that.
    */
   readonly keep?: (text: string, answer: KeptAnswer, body: Buffer) => void;
 }

@@ -10,13 +10,12 @@ import { requestIdentityOf } from './request-identity.ts';
 
 /** Sends a reply whose body is complete. */
 export function send(response: Response, reply: Reply<unknown>, headers: Readonly<Record<string, string>> = {}): void {
-  const text =
-    reply.status === 304 || reply.status === 204
-      ? undefined
-      : (reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)));
-  const content = text === undefined ? {} : contentOf(Buffer.byteLength(text));
-  writeHead(response, reply, content, headers);
-  response.end(text);
+  const hasContent = reply.status !== 304 && reply.status !== 204;
+  const content = hasContent
+    ? (reply.gzip ?? reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)))
+    : undefined;
+  writeHead(response, reply, content === undefined ? {} : contentOf(content), headers);
+  response.end(content);
 }
 
 /**
@@ -29,7 +28,7 @@ export async function sendStream(
   stream: AsyncIterable<string>,
   headers: Readonly<Record<string, string>>,
 ): Promise<void> {
-  response.locals.streamed = true;
+  response.locals.unrecorded = true;
   writeHead(response, reply, { 'Content-Type': 'application/json' }, headers);
   if (response.req.method === 'HEAD') {
     response.end();
@@ -74,8 +73,10 @@ function fieldsOf(
   };
 }
 
-function contentOf(length: number): Readonly<Record<string, string>> {
-  return { 'Content-Type': 'application/json', 'Content-Length': String(length) };
+/** @param content a JSON text, or one that is compressed with gzip */
+function contentOf(content: string | Buffer): Readonly<Record<string, string>> {
+  const length = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(content)) };
+  return typeof content === 'string' ? length : { ...length, 'Content-Encoding': 'gzip' };
 }
 
 /** Returns the deprecation headers of the request's operation and parameters. Undefined when no operation matched. */
@@ -110,14 +111,13 @@ export function keepAnswer(
   reply: Reply<unknown>,
   headers: Readonly<Record<string, string>>,
 ): void {
-  const { keep, etag, json } = reply;
+  const { keep, etag, json, gzip } = reply;
   if (keep === undefined || etag === undefined || json === undefined) return;
-  const body = Buffer.from(json);
   const kept: KeptAnswer = {
     operation,
     etag,
     headers: Object.entries(fieldsOf(response, reply, headers)).flat(),
-    content: Object.entries(contentOf(body.length)).flat(),
+    content: Object.entries(contentOf(gzip ?? json)).flat(),
   };
-  keep(text, kept, body);
+  keep(text, kept, gzip ?? Buffer.from(json));
 }

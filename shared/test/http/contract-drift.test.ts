@@ -63,6 +63,28 @@ async function serviceOf(replies: readonly (Reply<object> | Problem)[], contract
 const conforming: Reply<object> = { status: 200, body: { a: 1 } };
 
 describe('the contract watch', () => {
+  it('reads a compressed body', async () => {
+    const text = 'x'.repeat(2_000);
+    const [valid, invalid] = [JSON.stringify({ text }), JSON.stringify([text])];
+    const page = { status: 200, etag: '"1"', keep: () => {} };
+    const { warnings, list } = await serviceOf(
+      [
+        { ...page, json: valid },
+        { ...page, json: invalid },
+      ],
+      1,
+    );
+    for (const json of [valid, invalid]) {
+      const answer = await list();
+      expect([answer.headers.get('content-encoding'), await answer.text()]).toEqual(['gzip', json]);
+    }
+    await eventually(() => expect(warnings).toHaveLength(2));
+    // The sample documents neither of these two header fields.
+    const [headers = [], all = []] = warnings.map(({ deviations }) => deviations);
+    expect(headers).toHaveLength(2);
+    expect(all.filter((deviation) => !headers.includes(deviation))).toEqual([expect.stringContaining('object')]);
+  });
+
   it('warns of a status, a header and a body that the contract lacks, with figures and without contents', async () => {
     const { warnings, list } = await serviceOf(
       [

@@ -9,8 +9,8 @@ import { inAll, inNames, type Terms } from './terms.ts';
 export const facetNames = ['brand', 'category', 'price'] as const;
 export type FacetName = (typeof facetNames)[number];
 
-/** The largest result whose products are counted. */
-const largestResult = 10_000;
+/** The largest results whose products are counted. The products that words find are looked up one by one. */
+const largestResult = { ofList: 10_000, ofSearch: 5_000 };
 /**
  * The maximum estimated number of products that the words may find before the other filters, because all of them are
  * read.
@@ -76,10 +76,11 @@ export async function countFacets({
   const { where, values } = fragmentsOf(spec, { criteria, position: undefined, scope: {} });
   const parameters: unknown[] = [...values];
   const match = terms === undefined ? undefined : inNames(inAll(terms), criteria.conditions);
+  const largest = match === undefined ? largestResult.ofList : largestResult.ofSearch;
   if (match !== undefined) {
     // The matches are estimated first, so that they are not read when they are far too many.
     const { matched, filtered } = await readSample(on, match, spec.from, { where, values });
-    if ((filtered?.matched ?? matched) > 2 * largestResult) throw tooLarge(nearest);
+    if ((filtered?.matched ?? matched) > 2 * largest) throw tooLarge(largest, nearest);
     if (matched > mostMatches) throw tooManyMatches(matched, nearest);
   }
   const source =
@@ -100,11 +101,11 @@ export async function countFacets({
   );
   const text = `
     WITH result AS MATERIALIZED (
-      SELECT brand, category, price_minor FROM ${source} LIMIT ${largestResult + 1}
+      SELECT brand, category, price_minor FROM ${source} LIMIT ${largest + 1}
     )
     SELECT 'all', '', count(*) FROM result UNION ALL ${counts.join(' UNION ALL ')}`;
   const [[, , all = null] = [], ...rows] = await queryRows(on, { text, values: parameters });
-  if (Number(all) > largestResult) throw tooLarge(nearest);
+  if (Number(all) > largest) throw tooLarge(largest, nearest);
   const members = names.map((name) => {
     const own = rows.filter(([facet]) => facet === name);
     const items = own.map(([, value, count]) =>
@@ -123,11 +124,10 @@ function writeRange(bucket: number, units: readonly number[], decimals: number):
   return [`"from":${from / 10 ** decimals}`, ...(to === undefined ? [] : [`"to":${to / 10 ** decimals}`])].join();
 }
 
-function tooLarge(nearest: unknown): Problem {
+function tooLarge(largest: number, nearest: unknown): Problem {
   const detail =
-    `Facets are counted for results of at most ${largestResult} products. ` +
-    'Add a filter or words, or leave facets out.';
-  return tooCostly(detail, { maximum: largestResult, actual: largestResult + 1 }, nearest);
+    `Facets are counted for results of at most ${largest} products. ` + 'Add a filter or words, or leave facets out.';
+  return tooCostly(detail, { maximum: largest, actual: largest + 1 }, nearest);
 }
 
 function tooManyMatches(matched: number, nearest: unknown): Problem {
