@@ -13,6 +13,7 @@ const exposed = [
   'Accept-Post',
   'Allow',
   'Content-Disposition',
+  'Content-Encoding',
   'Deprecation',
   'ETag',
   'Idempotency-Replayed',
