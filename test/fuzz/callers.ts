@@ -3,7 +3,7 @@
 import { createMachine, grantScopes, type StaffScope, staffScopes } from '@shop/accounts/operator';
 import { newId } from '@shop/shared/runtime';
 import { generateKeyPair, SignJWT } from 'jose';
-import { send } from './send.ts';
+import { send } from '../raw-http/send.ts';
 import type { FuzzedShop } from './shop.ts';
 
 export interface Caller {

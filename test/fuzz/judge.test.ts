@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import { loadContract } from '@shop/shared/contract';
+import type { ReceivedAnswer } from '../raw-http/answer.ts';
 import { Judge } from './judge.ts';
-import type { ReceivedAnswer } from './send.ts';
 
 const contract = loadContract(join(fileURLToPath(new URL('../..', import.meta.url)), 'services/orders/openapi.yaml'));
 const judge = new Judge(contract.document);

@@ -2,7 +2,7 @@
 import { type ContractOperation, dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
 import { type ProblemCode, problemMediaType, problems } from '@shop/shared/problem';
 import { gatewayFields } from '../gateway-fields.ts';
-import type { ReceivedAnswer } from './send.ts';
+import type { ReceivedAnswer } from '../raw-http/answer.ts';
 
 export interface Judged {
   readonly method: string;

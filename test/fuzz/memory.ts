@@ -6,6 +6,8 @@ import { newId } from '@shop/shared/runtime';
 
 /** The number of values that are remembered under one name. Older ones are forgotten. */
 const most = 64;
+/** The number of names, tags and totals that are remembered. */
+const mostNames = 5_000;
 
 export class Memory {
   readonly #values = new Map<string, string[]>();
@@ -15,7 +17,7 @@ export class Memory {
   remember(name: string, value: unknown): void {
     if (typeof value !== 'string' || value === '') return;
     const values = this.#values.get(name) ?? [];
-    this.#values.set(name, values);
+    keepIn(this.#values, name, values);
     if (values.includes(value)) return;
     values.push(value);
     if (values.length > most) values.shift();
@@ -65,14 +67,12 @@ export class Memory {
         this.remember('sellable', id);
       if (kind === 'accountId') this.remember('email', email);
       if (kind === 'orderId' && typeof id === 'string' && typeof totalCost === 'number')
-        this.#totals.set(id, totalCost);
+        keepIn(this.#totals, id, totalCost);
     }
-    if (this.#totals.size > 5_000) this.#totals.clear();
   }
 
   #keepTag(path: string, tag: string): void {
-    if (this.#tags.size > 5_000) this.#tags.clear();
-    this.#tags.set(path, tag);
+    keepIn(this.#tags, path, tag);
     this.remember('etag', tag);
   }
 
@@ -88,6 +88,14 @@ export class Memory {
       await rm(file, { force: true });
     }
   }
+}
+
+/** Keeps the value as the newest one. The oldest one is forgotten when there are too many. */
+function keepIn<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.size > mostNames ? map.keys() : [];
+  if (oldest !== undefined) map.delete(oldest);
 }
 
 /** The kind of an e-mail → the operation that takes its token. */

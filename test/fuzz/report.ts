@@ -1,5 +1,5 @@
 // The figures of a run, and its faults.
-import type { SentRequest } from './send.ts';
+import type { SentRequest } from '../raw-http/send.ts';
 
 export interface Fault {
   readonly operationId: string;

@@ -2,14 +2,15 @@
 import { once } from 'node:events';
 import { type Contract, type ContractOperation, loadContract } from '@shop/shared/contract';
 import { newId } from '@shop/shared/runtime';
-import fc from 'fast-check';
+import type { ReceivedAnswer } from '../raw-http/answer.ts';
+import { type SentRequest, send } from '../raw-http/send.ts';
 import { encoded, sendable } from '../request-text.ts';
 import { type Caller, Callers } from './callers.ts';
 import { Judge } from './judge.ts';
 import { Memory } from './memory.ts';
+import { plannedRequests } from './plan.ts';
 import { curlOf, Report } from './report.ts';
 import { type PlannedRequest, requestsFor } from './requests.ts';
-import { type ReceivedAnswer, type SentRequest, send } from './send.ts';
 import type { FuzzedShop } from './shop.ts';
 import { Slot, type Text, written } from './slots.ts';
 
@@ -17,6 +18,8 @@ export interface RunOptions {
   readonly requests: number;
   /** The same seed plans the same requests. Ids and tokens in them are those of the shop of the run. */
   readonly seed: number;
+  /** The number of the first request. A run that starts where another one has ended continues its plan. */
+  readonly from?: number;
   readonly inFlight?: number;
   /** Ends the run. Requests in progress do not count, because the shop may be ending, too. */
   readonly signal?: AbortSignal;
@@ -24,7 +27,6 @@ export interface RunOptions {
   readonly progress?: (line: string) => void;
 }
 
-const chunk = 500;
 const progressEvery = 5_000;
 const mailEvery = 500;
 
@@ -59,17 +61,29 @@ class Run {
     this.#judge = new Judge(contract.document);
   }
 
-  async all({ requests, seed, inFlight = 16, signal, progress = () => {} }: RunOptions): Promise<Report> {
-    const plans = plannedRequests(requestsFor(this.#contract), requests, seed);
-    const began = performance.now();
+  async all({ requests, seed, from = 0, inFlight = 16, signal, progress = () => {} }: RunOptions): Promise<Report> {
+    const plans = plannedRequests(requestsFor(this.#contract), { from, count: requests, seed });
+    let last = { at: performance.now(), done: 0 };
     const line = (): void => {
       const { requests: done, faults } = this.#report;
-      const rate = Math.round((1_000 * done) / (performance.now() - began));
+      const now = { at: performance.now(), done };
+      const rate = Math.round((1_000 * (now.done - last.done)) / (now.at - last.at));
+      last = now;
       progress(`${done} of ${requests} requests, ${rate}/s, ${faults.size} kinds of faults`);
     };
+    let isReading = false;
     const timers = [
       setInterval(line, progressEvery),
-      setInterval(() => void this.#memory.readMail(this.#shop.mailFolder).catch(() => {}), mailEvery),
+      setInterval(() => {
+        if (isReading) return;
+        isReading = true;
+        this.#memory
+          .readMail(this.#shop.mailFolder)
+          .catch(() => {})
+          .finally(() => {
+            isReading = false;
+          });
+      }, mailEvery),
     ];
     const worker = async (): Promise<void> => {
       for (const [index, plan] of plans) {
@@ -196,18 +210,6 @@ function usualOrders(path: string, { accountId }: Caller): string[] {
   if (path.endsWith('/ship')) return ['processing orderId'];
   if (path.endsWith('/deliver')) return ['shipped orderId'];
   return [`orderId of ${accountId}`];
-}
-
-/** The planned requests with their numbers, for several workers. */
-function* plannedRequests(
-  requests: fc.Arbitrary<PlannedRequest>,
-  count: number,
-  seed: number,
-): Generator<[number, PlannedRequest]> {
-  for (let from = 0; from < count; from += chunk) {
-    const some = fc.sample(requests, { numRuns: Math.min(chunk, count - from), seed: seed + from });
-    for (const [offset, plan] of some.entries()) yield [from + offset, plan];
-  }
 }
 
 /** The operation that a request with this method addresses, at a path made from a template. */

@@ -3,6 +3,7 @@ import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startEmbeddedPostgres } from '@shop/shared/embedded';
 import { launchShop, runningShop } from '../../cli/test/started-shop.ts';
 
 export interface FuzzedShop {
@@ -26,9 +27,12 @@ export async function startFuzzedShop(): Promise<FuzzedShop> {
   // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
   await chmod(folder, 0o711);
   const dataDir = join(folder, 'data');
+  // No crash is injected, so its commits need not survive one.
+  const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), durable: false });
   const shop = await launchShop({
     dataDir,
     environment: {
+      DATABASE_URL: new URL('/shop', postgres.url).href,
       GATEWAY_CONFIG_DIR: await unlimitedConfig(join(folder, 'config')),
       // Requests have addresses of their own in X-Forwarded-For.
       TRUSTED_PROXIES: '1',
@@ -43,6 +47,7 @@ export async function startFuzzedShop(): Promise<FuzzedShop> {
   });
   const stop = async (): Promise<void> => {
     await shop.end();
+    await postgres.stop();
     await rm(folder, { recursive: true, force: true });
   };
   try {
