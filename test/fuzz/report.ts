@@ -24,11 +24,13 @@ export class Report {
     this.requests += 1;
   }
 
-  add(fault: Fault): void {
+  /** @returns whether it is the first one of its kind */
+  add(fault: Fault): boolean {
     const kind = `${fault.operationId}: ${fault.deviations.join('; ')}`.slice(0, 300);
     const known = this.faults.get(kind);
     if (known === undefined) this.faults.set(kind, { first: fault, count: 1 });
     else known.count += 1;
+    return known === undefined;
   }
 
   /** The operations that were never answered with a success. */
@@ -44,11 +46,14 @@ export class Report {
       const all = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
       return `${operationId.padEnd(24)} ${all.join(', ')}`;
     });
-    const faults = [...this.faults].map(([kind, { first, count }]) =>
-      [`FAULT (${count}) ${kind}`, `seed ${seed}, request ${first.index}`, first.curl, first.answer].join('\n  '),
-    );
+    const faults = [...this.faults].map(([kind, { first, count }]) => `FAULT (${count}) ${kind}\n${faultText(first)}`);
     return [...rows, ...faults, `${this.requests} requests, seed ${seed}, ${faults.length} kinds of faults`].join('\n');
   }
+}
+
+/** The request and the response of a fault. */
+export function faultText({ index, curl, answer }: Fault): string {
+  return `  request ${index}\n  ${curl}\n  ${answer}`;
 }
 
 const longest = 3_000;

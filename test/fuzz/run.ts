@@ -9,7 +9,7 @@ import { type Caller, Callers } from './callers.ts';
 import { Judge } from './judge.ts';
 import { Memory } from './memory.ts';
 import { plannedRequests } from './plan.ts';
-import { curlOf, Report } from './report.ts';
+import { curlOf, faultText, Report } from './report.ts';
 import { type PlannedRequest, requestsFor } from './requests.ts';
 import type { FuzzedShop } from './shop.ts';
 import { Slot, type Text, written } from './slots.ts';
@@ -23,7 +23,7 @@ export interface RunOptions {
   readonly inFlight?: number;
   /** Ends the run. Requests in progress do not count, because the shop may be ending, too. */
   readonly signal?: AbortSignal;
-  /** Gets a line every few seconds. */
+  /** Gets a line every few seconds, and the first fault of each kind when it is found. */
   readonly progress?: (line: string) => void;
 }
 
@@ -32,7 +32,7 @@ const mailEvery = 500;
 
 /** @returns the report of all requests */
 export async function fuzz(shop: FuzzedShop, options: RunOptions): Promise<Report> {
-  const run = new Run(shop, loadContract(shop.contractFile), await Callers.create(shop));
+  const run = new Run(shop, loadContract(shop.contractFile), await Callers.create(shop), options);
   return run.all(options);
 }
 
@@ -52,16 +52,18 @@ class Run {
   readonly #memory = new Memory();
   readonly #report = new Report();
   readonly #name = newId().slice(-8);
+  readonly #progress: (line: string) => void;
   #count = 0;
 
-  constructor(shop: FuzzedShop, contract: Contract, callers: Callers) {
+  constructor(shop: FuzzedShop, contract: Contract, callers: Callers, { progress = () => {} }: RunOptions) {
     this.#shop = shop;
+    this.#progress = progress;
     this.#contract = contract;
     this.#callers = callers;
     this.#judge = new Judge(contract.document);
   }
 
-  async all({ requests, seed, from = 0, inFlight = 16, signal, progress = () => {} }: RunOptions): Promise<Report> {
+  async all({ requests, seed, from = 0, inFlight = 16, signal }: RunOptions): Promise<Report> {
     const plans = plannedRequests(requestsFor(this.#contract), { from, count: requests, seed });
     let last = { at: performance.now(), done: 0 };
     const line = (): void => {
@@ -69,7 +71,7 @@ class Run {
       const now = { at: performance.now(), done };
       const rate = Math.round((1_000 * (now.done - last.done)) / (now.at - last.at));
       last = now;
-      progress(`${done} of ${requests} requests, ${rate}/s, ${faults.size} kinds of faults`);
+      this.#progress(`${done} of ${requests} requests, ${rate}/s, ${faults.size} kinds of faults`);
     };
     let isReading = false;
     const timers = [
@@ -105,8 +107,11 @@ class Run {
     const caller = await this.#callers.get(plan.caller.kind, plan.caller.share);
     const { sent, path, operation } = this.#prepare(index, plan, caller);
     const operationId = operation?.operationId ?? 'no operation';
-    const addFault = (deviations: string[], answer: string): void =>
-      this.#report.add({ operationId, index, deviations, curl: curlOf(this.#shop.url, sent), answer });
+    const addFault = (deviations: string[], text: string): void => {
+      const fault = { operationId, index, deviations, curl: curlOf(this.#shop.url, sent), answer: text };
+      if (this.#report.add(fault))
+        this.#progress(`FAULT ${operationId}: ${deviations.join('; ')}\n${faultText(fault)}`);
+    };
     let answer: ReceivedAnswer;
     try {
       answer = await send(this.#shop.url, sent);
