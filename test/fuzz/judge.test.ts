@@ -85,3 +85,12 @@ it('finds a body in a response to HEAD', () => {
   expect(faults('listOrders', { ...page(), text: '' }, 'HEAD')).toEqual([]);
   expect(faults('listOrders', page(), 'HEAD')).not.toEqual([]);
 });
+
+it('accepts a page outside the API, for a browser only', () => {
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': "default-src 'none'" };
+  const answer = { ...page({}, headers), status: 404, text: '<!doctype html>' };
+  const judged = { method: 'GET', operation: undefined };
+  expect(judge.faults({ ...judged, asksForPage: true }, answer)).toEqual([]);
+  expect(judge.faults({ ...judged, asksForPage: true }, { ...answer, status: 500 })).not.toEqual([]);
+  expect(judge.faults(judged, answer)).not.toEqual([]);
+});

@@ -8,6 +8,8 @@ export interface Judged {
   readonly method: string;
   /** The operation that the request addresses; undefined when no operation has its method and path. */
   readonly operation: ContractOperation | undefined;
+  /** Whether a browser asks for a page, so that a page may say that there is none. */
+  readonly asksForPage?: boolean;
 }
 
 /** What a request with a wrong form may get from the gateway instead of the operation's own responses. */
@@ -34,8 +36,9 @@ export class Judge {
     this.#document = document;
   }
 
-  faults({ method, operation }: Judged, answer: ReceivedAnswer): string[] {
+  faults({ method, operation, asksForPage = false }: Judged, answer: ReceivedAnswer): string[] {
     const { status, headers, text } = answer;
+    if (asksForPage && headers['content-type'] === pageType) return pageFaults(method, answer);
     const everywhere = [
       ...(headers['x-request-id'] === undefined ? ['header x-request-id is missing'] : []),
       ...(status >= 500 ? [`status ${status}`] : []),
@@ -97,6 +100,18 @@ function codesIn(document: Node, operation: Node, status: number): ReadonlySet<s
     ...[...described].flatMap(([, code = '']) => (Object.hasOwn(problems, code) ? [code] : [])),
     ...examples.flatMap((example) => (isNode(example) ? [String(example.code)] : [])),
   ]);
+}
+
+const pageType = 'text/html; charset=utf-8';
+
+/** The start page, or the page of an address at which nothing is. */
+function pageFaults(method: string, { status, headers, text }: ReceivedAnswer): string[] {
+  return [
+    ...(status === 200 || status === 404 ? [] : [`a page with the status ${status}`]),
+    ...(headers['x-request-id'] === undefined ? ['header x-request-id is missing'] : []),
+    ...(headers['content-security-policy'] === undefined ? ['header content-security-policy is missing'] : []),
+    ...((method === 'HEAD') === (text === '') ? [] : ['the page is empty, or the body of a response to HEAD']),
+  ];
 }
 
 function codeOf({ headers, text }: ReceivedAnswer): string | undefined {

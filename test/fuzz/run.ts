@@ -121,7 +121,8 @@ class Run {
       return;
     }
     this.#report.count(operationId, answer.status);
-    const deviations = this.#judge.faults({ method: sent.method, operation }, answer);
+    const asksForPage = operation === undefined && asksForPageIn(sent);
+    const deviations = this.#judge.faults({ method: sent.method, operation, asksForPage }, answer);
     if (deviations.length > 0)
       addFault(deviations, `${answer.status} ${JSON.stringify(answer.headers)} ${answer.text.slice(0, 600)}`);
     if (operation !== undefined) this.#learn(operation, caller, sent, path, answer);
@@ -222,6 +223,16 @@ function addressed({ operations }: Contract, method: string, path: string, templ
   const fixed = operations.find((operation) => operation.path === path);
   const wanted = method === 'HEAD' ? 'get' : method.toLowerCase();
   return operations.find((operation) => operation.path === (fixed?.path ?? template) && operation.method === wanted);
+}
+
+/** Addresses of programs, which have no pages. */
+const forPrograms = /^\/(?:v1|\.well-known|health|internal)(?:[/?]|$)/;
+
+/** Whether the request is that of a browser, outside the API. */
+function asksForPageIn({ method, target, headers }: SentRequest): boolean {
+  return (
+    ['GET', 'HEAD'].includes(method) && !forPrograms.test(target) && headers.Accept?.includes('text/html') === true
+  );
 }
 
 function parsed(text: string): unknown {
