@@ -23,22 +23,29 @@ export interface PlannedRequest {
   readonly body: PlannedBody | undefined;
 }
 
-/** Password hashes take most of the processor time, and some operations end what others need. */
+/**
+ * Operations that hash passwords, send e-mails or do their work afterwards cost many times as much as others, and some
+ * end what others need.
+ */
 const weights: Readonly<Record<string, number>> = {
   registerAccount: 3,
   issueToken: 3,
-  updateAccount: 6,
-  eraseAccount: 2,
+  updateAccount: 5,
+  eraseAccount: 4,
+  requestPasswordReset: 6,
+  sendPasswordReset: 5,
   confirmPasswordReset: 3,
+  resendVerification: 4,
+  exportAccount: 4,
   blockAccount: 3,
   endAccountSessions: 2,
   endOtherSessions: 2,
+  importProducts: 6,
   archiveProduct: 9,
   cancelOrder: 15,
-  exportAccount: 9,
-  createOrder: 48,
-  recordPayment: 48,
-  processOrder: 36,
+  createOrder: 36,
+  recordPayment: 36,
+  processOrder: 30,
 };
 const usualWeight = 24;
 

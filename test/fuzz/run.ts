@@ -149,8 +149,10 @@ class Run {
     const search = plan.query.map(([name, parts]) => `${encoded(name)}=${encoded(text(parts))}`).join('&');
     const own = search === '' ? path : `${path}?${search}`;
     const next = plan.followsLink ? this.#memory.pick(`next ${path}`, plan.caller.share) : '';
+    const { otherPath, method } = plan;
+    const template = otherPath === undefined ? planned.path : templateOf(this.#contract, otherPath);
     const operation =
-      plan.otherPath === undefined ? addressed(this.#contract, plan.method, path, planned.path) : undefined;
+      template === undefined ? undefined : addressed(this.#contract, method, otherPath ?? path, template);
     const given = body === undefined ? undefined : this.#written(body, fill);
     // Each request has a client address of its own, and so shares no limit with others.
     const address = `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
@@ -216,6 +218,13 @@ function usualOrders(path: string, { accountId }: Caller): string[] {
   if (path.endsWith('/ship')) return ['processing orderId'];
   if (path.endsWith('/deliver')) return ['shipped orderId'];
   return [`orderId of ${accountId}`];
+}
+
+/** The template of the path of an operation that another path happens to match, such as /v1/orders/more. */
+function templateOf({ operations }: Contract, path: string): string | undefined {
+  const matches = (template: string): boolean =>
+    new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[\\w-]+')}$`).test(path);
+  return operations.find((operation) => matches(operation.path))?.path;
 }
 
 /** The operation that a request with this method addresses, at a path made from a template. */

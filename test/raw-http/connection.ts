@@ -34,6 +34,7 @@ export class Connection {
   exchange(method: string, bytes: Buffer, within: number): Promise<ReceivedAnswer> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     this.#socket.setTimeout(within);
+    this.#socket.ref();
     return new Promise((resolve, reject) => {
       this.#waiting = { incoming: new Incoming(method), resolve, reject };
       this.#socket.write(bytes);
@@ -76,6 +77,8 @@ export class Connection {
     this.#waiting = undefined;
     this.#usedAt = performance.now();
     this.#socket.setTimeout(0);
+    // An idle connection does not keep the process alive.
+    this.#socket.unref();
     waiting?.resolve(answer);
   }
 
