@@ -6,7 +6,8 @@ import { loadContract } from '@shop/shared/contract';
 import type { ReceivedAnswer } from '../raw-http/answer.ts';
 import { Judge } from './judge.ts';
 
-const contract = loadContract(join(fileURLToPath(new URL('../..', import.meta.url)), 'services/orders/openapi.yaml'));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const contract = loadContract(join(root, 'services/orders/openapi.yaml'));
 const judge = new Judge(contract.document);
 const requestId = '01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70';
 
@@ -84,6 +85,18 @@ it.each<[string, string | undefined, ReceivedAnswer]>([
 it('finds a body in a response to HEAD', () => {
   expect(faults('listOrders', { ...page(), text: '' }, 'HEAD')).toEqual([]);
   expect(faults('listOrders', page(), 'HEAD')).not.toEqual([]);
+});
+
+it('accepts 503 of an import only when others are waiting', () => {
+  const catalogue = loadContract(join(root, 'services/catalogue/openapi.yaml'));
+  const found = catalogue.operations.find((each) => each.operationId === 'importProducts');
+  const of = (detail: string): string[] =>
+    new Judge(catalogue.document).faults(
+      { method: 'POST', operation: found },
+      problem('service-unavailable', 503, { detail }, { 'retry-after': '5' }),
+    );
+  expect(of('20 imports are waiting. Try again when some of them have ended.')).toEqual([]);
+  expect(of('The service cannot reach its database. Try again shortly.')).not.toEqual([]);
 });
 
 it('accepts a page outside the API, for a browser only', () => {
