@@ -72,7 +72,7 @@ export interface ClearRequest {
 }
 
 /** Milliseconds, longer than the time limit of a request at the gateway. */
-const answerWithin = 30_000;
+export const answerWithin = 30_000;
 const clearWithin = 120_000;
 
 /** Whether there is no reply, or the reply is a failure of the shop. */

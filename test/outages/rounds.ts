@@ -11,6 +11,7 @@ import { type Fault, pause } from './fault.ts';
 import { isFailure, type Journal } from './journal.ts';
 import { addProducts } from './products.ts';
 import { createRandom } from './random.ts';
+import { keepReading } from './readers.ts';
 import { untilQuiet } from './unrest.ts';
 
 export const stockEach = 100_000;
@@ -26,6 +27,8 @@ export interface RoundsOptions<S extends Deployment> {
   readonly journal: Journal;
   /** Milliseconds after which a round no longer waits for the end of all work. */
   readonly patience: number;
+  /** Whether further customers read all the time. */
+  readonly readers?: boolean;
   /** Gets a line about each round. */
   readonly log?: (line: string) => void;
 }
@@ -48,13 +51,18 @@ export class Rounds<S extends Deployment> {
   readonly #system: S;
   readonly #journal: Journal;
   readonly #patience: number;
+  readonly #readers: boolean;
   readonly #log: (line: string) => void;
   readonly #initialStock = new Map<string, number>();
+  /** The slowness of the machine when the last round ended. */
+  #pace: number | undefined;
 
-  constructor({ system, journal, patience, log = (line) => writeSync(1, `${line}\n`) }: RoundsOptions<S>) {
+  constructor(options: RoundsOptions<S>) {
+    const { system, journal, patience, readers = false, log = (line) => writeSync(1, `${line}\n`) } = options;
     this.#system = system;
     this.#journal = journal;
     this.#patience = patience;
+    this.#readers = readers;
     this.#log = log;
   }
 
@@ -102,11 +110,15 @@ export class Rounds<S extends Deployment> {
     const { name } = fault;
     const productIds = await this.addProducts(productCount, stockEach);
     const random = createRandom(seed);
-    const paceBefore = slowness();
+    const paceBefore = this.#pace ?? slowness();
     const { gatewayUrl, buyers, payer } = system;
+    const began = performance.now();
     const shopping = startShopping({ gatewayUrl, buyers, payer, productIds, seed });
     const before = await movesOf(system.admin);
     const { journal } = shopping;
+    const over = new AbortController();
+    const readers = this.#readers ? buyers : [];
+    const reading = keepReading({ gatewayUrl, buyers: readers, productIds, seed, journal }, over.signal);
     let evidence: string | undefined;
     let [from, ended, ready] = [0, 0, 0];
     try {
@@ -119,22 +131,27 @@ export class Rounds<S extends Deployment> {
       await fault.repair?.(system);
       await pause(700);
     } finally {
-      await shopping.stop();
+      over.abort();
+      await Promise.all([shopping.stop(), reading]);
       this.keep(journal);
     }
+    const stopped = performance.now();
     const violations = await this.violationsAtRest();
+    const checked = performance.now();
     const moves = await movesOf(system.admin);
     const [archived, restored] = [moves.archived - before.archived, moves.restored - before.restored];
     await fault.removeEffects?.(system);
 
-    const pace = Math.max(paceBefore, slowness());
+    this.#pace = slowness();
+    const pace = Math.max(paceBefore, this.#pace);
     const allowed = (fault.recovery ?? promised) * pace;
     const lastFailure = journal.answers.findLast(isFailure)?.at ?? ended;
     const recovery = Math.max(ready, lastFailure) - ended;
     const inTime = `well after ${inSeconds(recovery)} of ${inSeconds(allowed)} s`;
     this.#log(
       `${name}: ${evidence ?? 'was not seen to happen'}; ${archived} orders archived, ${restored} restored; ` +
-        `${inTime} (pace ${pace.toFixed(1)})`,
+        `${inTime} (pace ${pace.toFixed(1)}); ${journal.answers.length} requests in ${inSeconds(stopped - began)} s, ` +
+        `checked in ${inSeconds(checked - stopped)} s`,
     );
     const interruption: Interruption = { interrupts: fault.interrupts, from, until: ended + allowed };
     violations.push(...answerViolations(journal.answers, interruption));

@@ -34,7 +34,10 @@ export interface Scenario<S extends Deployment> {
 
 const minute = 60_000;
 const buyers = 6;
-/** Rounds after which everything that was checked is compared with the state in which it was checked. */
+/**
+ * Rounds after which everything that was checked is compared with the state in which it was checked, and the shop is
+ * replaced: some checks read all events of the shop, and would take longer with each round.
+ */
 const comparedEvery = 100;
 /** The violations of one round that are kept. */
 const mostOfRound = 20;
@@ -111,18 +114,18 @@ class Soak<S extends Deployment> {
     const fault = this.#faultOf(round);
     this.#now = `round ${round}, ${fault.name}`;
     const before = state.violations.length;
+    const isLastOfShop = round % comparedEvery === comparedEvery - 1;
     this.#figuresOf(fault.name).rounds += 1;
     try {
       this.#keep(fault.name, await rounds.run(fault, seed * 100_000 + round));
       await keepSamples(folder, await measure(system, this.#milliseconds() / minute));
       if (state.violations.length === before) await rounds.dropChecked();
-      if (round % comparedEvery === comparedEvery - 1) await this.#compare(system);
+      if (isLastOfShop) await this.#compare(system);
     } catch (error) {
       this.#addViolations(fault.name, [`the round ended early: ${String(error)}`]);
     }
     state.rounds += 1;
-    if (state.violations.length === before) return;
-    await this.#stop();
+    if (isLastOfShop || state.violations.length > before) await this.#stop();
   }
 
   async #start(): Promise<Shop<S>> {
@@ -130,7 +133,7 @@ class Soak<S extends Deployment> {
     const journal: Journal = { answers: [], orders: [], accounts: [] };
     const system = await this.#scenario.start({ seed, buyers, journal });
     const log = (line: string): void => appendFileSync(join(folder, 'rounds.log'), `${this.#state.rounds} ${line}\n`);
-    return { system, rounds: new Rounds({ system, journal, patience: this.#scenario.patience, log }) };
+    return { system, rounds: new Rounds({ system, journal, patience: this.#scenario.patience, readers: true, log }) };
   }
 
   /** Stops the shop, if there is one. A shop that could not start has stopped itself. */
