@@ -52,18 +52,21 @@ class Run {
   readonly #memory = new Memory();
   readonly #report = new Report();
   readonly #name = newId().slice(-8);
+  readonly #signal: AbortSignal | undefined;
   readonly #progress: (line: string) => void;
   #count = 0;
 
-  constructor(shop: FuzzedShop, contract: Contract, callers: Callers, { progress = () => {} }: RunOptions) {
+  constructor(shop: FuzzedShop, contract: Contract, callers: Callers, { signal, progress = () => {} }: RunOptions) {
     this.#shop = shop;
+    this.#signal = signal;
     this.#progress = progress;
     this.#contract = contract;
     this.#callers = callers;
     this.#judge = new Judge(contract.document);
   }
 
-  async all({ requests, seed, from = 0, inFlight = 16, signal }: RunOptions): Promise<Report> {
+  async all({ requests, seed, from = 0, inFlight = 16 }: RunOptions): Promise<Report> {
+    const signal = this.#signal;
     const plans = plannedRequests(requestsFor(this.#contract), { from, count: requests, seed });
     let last = { at: performance.now(), done: 0 };
     const line = (): void => {
