@@ -1,4 +1,5 @@
 // Reads one HTTP/1.1 response (RFC 9112), and refuses everything that the grammar does not allow.
+import { gunzipSync } from 'node:zlib';
 
 const longestHead = 64 * 1_024;
 const firstLine = /^HTTP\/1\.1 ([1-5]\d\d) [\t\x20-\x7e\x80-\xff]*$/;
@@ -40,7 +41,7 @@ export class Incoming {
     if (body === undefined) return undefined;
     if (this.#bytes.length > 0)
       throw new Error(`${this.#bytes.length} bytes follow the response: ${this.#bytes.toString('latin1', 0, 200)}`);
-    return { ...this.#head, text: body.toString('utf8') };
+    return { ...this.#head, text: textOf(this.#head, body) };
   }
 
   /**
@@ -50,7 +51,7 @@ export class Incoming {
   end(): ReceivedAnswer | undefined {
     if (this.#head === undefined && this.#bytes.length === 0) return undefined;
     if (this.#head === undefined || isFramed(this.#head)) throw new Error('the connection ended within a response');
-    return { ...this.#head, text: this.#bytes.toString('utf8') };
+    return { ...this.#head, text: textOf(this.#head, this.#bytes) };
   }
 
   /** Reads the head, and skips interim responses. */
@@ -96,6 +97,14 @@ export class Incoming {
       this.#chunks.push(chunk);
     }
   }
+}
+
+/** @throws when the body is not coded as its head says */
+function textOf({ headers: { 'content-encoding': coding } }: Head, body: Buffer): string {
+  // The response to HEAD has the fields of the body that it lacks.
+  if (coding === undefined || body.length === 0) return body.toString('utf8');
+  if (coding !== 'gzip') throw new Error(`Content-Encoding: ${coding}`);
+  return gunzipSync(body).toString('utf8');
 }
 
 /** @throws when a line is not well-formed, or when the fields contradict each other */

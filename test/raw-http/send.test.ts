@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterEach, expect, it } from '@jest/globals';
 import { send } from './send.ts';
 
@@ -72,6 +73,13 @@ it.each<[string, string[], string, number, string]>([
   expect(await send(await answering(parts, false), { ...get, method })).toMatchObject({ status, text });
 });
 
+it('reads a compressed body', async () => {
+  const url = await listen(
+    createServer((_, response) => void response.setHeader('Content-Encoding', 'gzip').end(gzipSync('ok'))),
+  );
+  expect(await send(url, get)).toMatchObject({ status: 200, text: 'ok' });
+});
+
 it('reads a body that the end of the connection ends', async () => {
   const url = await answering(['HTTP/1.1 200 OK\r\nA: 1\r\na: 2\r\n\r\n', 'ok'], true);
   expect(await send(url, get)).toEqual({ status: 200, headers: { a: '1, 2' }, text: 'ok' });
@@ -88,6 +96,8 @@ it.each<[string, string, RegExp]>([
   ['two framings', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n', /beside/],
   ['a length that is no number', 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n', /Content-Length/],
   ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n', /Content-Length/],
+  ['another coding of the content', 'HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\nok', /br/],
+  ['a body that is not compressed', 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nok', /./],
   ['another coding', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n', /Transfer-Encoding/],
   ['a size that is no number', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n', /size/],
   ['a chunk that is too long', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nok\r\n', /no end/],
