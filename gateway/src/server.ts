@@ -42,7 +42,8 @@ export function createGatewayServer(
   const server = createServer({ ...options, maxHeaderSize }, accept as never) as Server<typeof GatewayRequest>;
   // The guard counts the fields. Node would silently drop those past its own bound.
   server.maxHeadersCount = 0;
-  server.timeout = idle;
+  // A connection is silent while its request waits for a service, and must last until the deadline is answered.
+  server.timeout = Math.max(idle, limits.deadline + arrival);
   server.on('connection', (socket) => dispatcher.open(socket));
   server.on('checkContinue', (request, response) => {
     request.expectsContinue = true;

@@ -58,6 +58,14 @@ it('refuses only a few late requests in each turn of the event loop', async () =
   }
 });
 
+it('keeps a silent connection until after the deadline of its request, and for a minute at least', () => {
+  const timeoutAt = (deadline: number): number =>
+    createGatewayServer(() => {}, { ...limits, deadline }, createLog('test', 'silent')).timeout;
+  expect(timeoutAt(10_000)).toBe(60_000);
+  expect(timeoutAt(60_000)).toBeGreaterThan(60_000);
+  expect(timeoutAt(600_000)).toBeGreaterThan(600_000);
+});
+
 it('bounds the connections, with room for thousands of idle or slow ones', () => {
   const url = 'http://localhost:1';
   const required = { ACCOUNTS_URL: url, ORDERS_URL: url, CATALOGUE_URL: url, JWKS_URL: url };
