@@ -1,5 +1,5 @@
 // The report of a soak, as Markdown.
-import type { SoakState } from './state.ts';
+import type { FaultFigures, SoakState } from './state.ts';
 import type { Sample } from './usage.ts';
 
 /** Parts of the time for which the report has a figure of each process. */
@@ -9,9 +9,12 @@ const number = (value: number): string => value.toLocaleString('en-US');
 const seconds = (milliseconds: number): string => (milliseconds / 1_000).toFixed(1);
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+/** @param share 0.5 for the median, 0.99 for the 99th percentile */
+function quantile(values: readonly number[], share: number): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] ?? 0;
 }
+
+const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 export const repliesOf = ({ replies }: SoakState): number => sum(Object.values(replies));
 
@@ -24,14 +27,12 @@ export function reportText(state: SoakState, samples: readonly Sample[]): string
     `${number(rounds)} rounds in ${(milliseconds / 3_600_000).toFixed(2)} hours and ${starts} starts; ` +
       `${number(repliesOf(state))} requests (${statuses.join(', ')}); ${violations.length} violations.`,
     '',
-    '| Fault | Rounds | Not seen | Recovery in s: median | most |',
-    '|---|---|---|---|---|',
+    '| Fault | Rounds | Not seen | Recovery in s: median | 99% | most |',
+    '|---|---|---|---|---|---|',
     ...Object.entries(faults)
       .sort(([a], [b]) => a.localeCompare(b))
-      .map(([name, { rounds: count, withoutEffect, recoveries }]) => {
-        const most = recoveries.length === 0 ? 0 : Math.max(...recoveries);
-        return `| ${name} | ${count} | ${withoutEffect} | ${seconds(median(recoveries))} | ${seconds(most)} |`;
-      }),
+      .map(([name, figures]) => faultRow(name, figures)),
+    faultRow('all', allOf(Object.values(faults))),
     '',
     `Memory in MB and file handles: the medians of ${parts} equal parts of the time, and the most.`,
     '',
@@ -43,6 +44,19 @@ export function reportText(state: SoakState, samples: readonly Sample[]): string
       : ['', 'Violations:', '', ...violations.map(({ round, fault, text }) => `- round ${round}, ${fault}: ${text}`)]),
     '',
   ].join('\n');
+}
+
+function faultRow(name: string, { rounds, withoutEffect, recoveries }: FaultFigures): string {
+  const times = [median(recoveries), quantile(recoveries, 0.99), Math.max(0, ...recoveries)].map(seconds);
+  return `| ${name} | ${rounds} | ${withoutEffect} | ${times.join(' | ')} |`;
+}
+
+function allOf(figures: readonly FaultFigures[]): FaultFigures {
+  return {
+    rounds: sum(figures.map(({ rounds }) => rounds)),
+    withoutEffect: sum(figures.map(({ withoutEffect }) => withoutEffect)),
+    recoveries: figures.flatMap(({ recoveries }) => recoveries),
+  };
 }
 
 function usageRows(samples: readonly Sample[]): string[] {
