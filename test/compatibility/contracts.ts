@@ -8,6 +8,7 @@ import type { GatewayConfig } from '../../gateway/plugin/entry/gateway-config.ts
 import { publishedDocument } from '../../gateway/plugin/pages/docs/published-document.ts';
 import { withProblemExamples } from '../../gateway/plugin/pages/problems/problem-examples.ts';
 import { readYaml } from '../../gateway/plugin/pages/yaml-document.ts';
+import type { BaseImages } from './base-images.ts';
 import type { BreakingChange } from './breaking-change.ts';
 import { compareAsyncApi } from './compare-asyncapi.ts';
 import { compareOpenApi } from './compare-openapi.ts';
@@ -89,8 +90,10 @@ const released = (name: string): string => pathOf(`test/compatibility/released/$
 
 export interface Release {
   readonly version: string;
-  /** The commit whose contracts were released. */
+  /** The commit whose contracts were released. It has the other inputs of the images: sources, Dockerfiles, lock file. */
   readonly commit: string;
+  /** The images that the release's images are built from. Release 1.1.0 did not record them. */
+  readonly baseImages?: BaseImages;
 }
 
 export function lastRelease(): Release {

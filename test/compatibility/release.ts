@@ -1,10 +1,11 @@
 // `npm run release -- VERSION`: prepares a release in the working tree. It dates the section in CHANGELOG.md, sets the version
-// of the shop and of its client, and keeps the contracts of this commit in released/. The commit and its tag are made by
-// hand. The other workspaces are never published, and their versions stay.
+// of the shop and of its client, and keeps the contracts of this commit and the digests of its base images in released/.
+// The commit and its tag are made by hand. The other workspaces are never published, and their versions stay.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gt, major, valid } from 'semver';
+import { baseImages } from './base-images.ts';
 import { unannounced, withRelease } from './changelog.ts';
 import { breakingChanges, lastRelease, presentContracts, releasedContracts, writeRelease } from './contracts.ts';
 
@@ -31,11 +32,12 @@ function prepare(version: string | undefined): void {
     throw new Error('`npm run check` lists changes that break clients.');
   if (changes.length > 0 && major(version) === major(last))
     throw new Error('Breaking changes need a new major version.');
+  const release = { version, commit: run('git', 'rev-parse', 'HEAD'), baseImages: baseImages() };
   writeFileSync(file, withRelease(changelog, version, new Date().toISOString().slice(0, 10)));
   for (const name of ['package.json', 'client/package.json']) replaceIn(name, /^( {2}"version": )".*"/m, version);
   replaceIn('package-lock.json', /^( {2}"version": )".*"/m, version);
   replaceIn('package-lock.json', /("name": "(?:shop|@shop\/client)",\n +"version": )".*"/g, version);
-  writeRelease({ version, commit: run('git', 'rev-parse', 'HEAD') }, contracts);
+  writeRelease(release, contracts);
   console.log(`Next: git commit --all --message 'Release ${version}' && git tag v${version}`);
 }
 
