@@ -16,10 +16,16 @@ export interface Possessions {
   /** An order whose e-mail waits for the verification of the address, and the body of its response. */
   readonly order: OrderOutcome;
   readonly view: AnswerBody;
-  /** The orders in their list, and the cursor after the first one. */
-  readonly listed: readonly string[];
-  readonly cursor: string;
+  /** The list of orders, and that of products. */
+  readonly lists: readonly List[];
   readonly verificationToken: string;
+}
+
+/** The ids in a list, and the cursor after the first one. */
+export interface List {
+  readonly path: string;
+  readonly ids: readonly string[];
+  readonly cursor: string;
 }
 
 export interface Reply {
@@ -80,8 +86,6 @@ export async function acquire(
   }
   const [order] = orders;
   if (order === undefined) throw new Error('there are no products');
-  const first = await send(shop, '/v1/orders?limit=1', { token: accessToken });
-  const all = await send(shop, '/v1/orders', { token: accessToken });
   return {
     email,
     accountId,
@@ -89,10 +93,15 @@ export async function acquire(
     refreshToken,
     order,
     view: (await repeat(shop, accessToken, order)).body,
-    listed: all.body.items.map(({ id }) => id),
-    cursor: first.body.pagination.nextCursor ?? 'none',
+    lists: await Promise.all(['/v1/orders', '/v1/products'].map((path) => readList(shop, path, accessToken))),
     verificationToken: await emailToken(shop, email, 'email-verification'),
   };
+}
+
+async function readList(shop: UpgradedShop, path: string, token: string): Promise<List> {
+  const all = await send(shop, path, { token });
+  const first = await send(shop, `${path}?limit=1`, { token });
+  return { path, ids: all.body.items.map(({ id }) => id), cursor: first.body.pagination.nextCursor ?? 'none' };
 }
 
 /** Sends the order once more with its key. */
