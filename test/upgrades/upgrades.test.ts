@@ -70,7 +70,8 @@ describe.each([
     reset = { email, token: await emailToken(shop, email, 'password-reset') };
 
     const shopping = startShopping({ gatewayUrl: shop.url, buyers, payer, productIds, seed });
-    const load = startLoad(perSecond, (turn) => browse(pool, customers, turn));
+    // Three of four requests read a list of products, which costs least.
+    const load = startLoad(perSecond, (turn) => browse(pool, customers, turn % 4 === 0 ? turn / 4 : 4 * turn));
     const began = performance.now();
     const endings: unknown[] = [];
     let read: LoadReport;
@@ -94,7 +95,7 @@ describe.each([
     const all = requests + answers.length;
     process.stdout.write(
       `${from} to ${to}: ${all} requests (${shopping.journal.orders.length} orders) in ${seconds.toFixed(0)} s, ` +
-        `${(all / seconds).toFixed(0)} a second, while ${endings.length} processes were replaced; ` +
+        `${(all / seconds).toFixed(0)} a second (wanted ${perSecond}), while ${endings.length} processes were replaced; ` +
         `the slowest of those that read took ${slowest.toFixed(0)} ms\n`,
     );
     expect(failures).toEqual([]);
