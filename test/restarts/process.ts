@@ -56,7 +56,8 @@ export function startProcess({ name, tree, main, url, environment }: Launch): Sh
   let child = start();
   const untilReady = (): Promise<void> =>
     eventually(async () => {
-      if (!(await isReady(url))) throw new Error(`${name} is not ready: ${output.slice(-2_000)}`);
+      const { status, text } = await readiness(url);
+      if (status !== 200) throw new Error(`${name} is not ready: ${status} ${text}\n${output.slice(-2_000)}`);
     }, readyWithin);
   return {
     name,
@@ -76,14 +77,17 @@ export function startProcess({ name, tree, main, url, environment }: Launch): Sh
   };
 }
 
-/** Reads the readiness of a process over a new connection. */
 export async function isReady(url: string): Promise<boolean> {
+  return (await readiness(url)).status === 200;
+}
+
+/** Reads the readiness of a process over a new connection. @returns the status 0, and the reason, without a response */
+async function readiness(url: string): Promise<{ readonly status: number; readonly text: string }> {
   try {
     const signal = AbortSignal.timeout(2_000);
     const { statusCode, body } = await request(`${url}/health/ready`, { signal, reset: true });
-    await body.dump();
-    return statusCode === 200;
-  } catch {
-    return false;
+    return { status: statusCode, text: await body.text() };
+  } catch (error) {
+    return { status: 0, text: String(error) };
   }
 }
