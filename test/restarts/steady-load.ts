@@ -1,4 +1,5 @@
-// Sends a fixed number of requests a second, whatever their outcome. It sends fewer only when the machine is too slow.
+// Sends a fixed number of requests a second on average, whatever their outcome. It sends fewer only when the machine is too
+// slow.
 
 export interface LoadReport {
   readonly requests: number;
@@ -15,7 +16,7 @@ export interface SteadyLoad {
   stop(): Promise<LoadReport>;
 }
 
-// The maximum number of requests in flight. Beyond it, due requests are skipped, because they would only wait in a
+// The maximum number of requests in flight. Beyond it, due requests are sent later, because they would only wait in a
 // queue.
 const inFlightAtMost = 40;
 
@@ -24,7 +25,7 @@ export function startLoad(perSecond: number, ask: (turn: number) => Promise<void
   const began = performance.now();
   const failures: string[] = [];
   const inFlight = new Set<Promise<void>>();
-  let [due, requests, slowest] = [0, 0, 0];
+  let [requests, slowest] = [0, 0];
 
   const send = async (turn: number): Promise<void> => {
     const sent = performance.now();
@@ -34,12 +35,10 @@ export function startLoad(perSecond: number, ask: (turn: number) => Promise<void
     slowest = Math.max(slowest, performance.now() - sent);
   };
   const timer = setInterval(() => {
-    const now = Math.floor(((performance.now() - began) * perSecond) / 1_000);
-    for (; due < now; due += 1) {
-      if (inFlight.size >= inFlightAtMost) continue;
+    const due = Math.floor(((performance.now() - began) * perSecond) / 1_000);
+    for (; requests < due && inFlight.size < inFlightAtMost; requests += 1) {
       const answer: Promise<void> = send(requests).finally(() => inFlight.delete(answer));
       inFlight.add(answer);
-      requests += 1;
     }
   }, 4);
   return {
