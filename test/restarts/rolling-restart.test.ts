@@ -9,7 +9,7 @@ import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import { Pool } from 'undici';
 import { browse, type Customer, call, customerOf } from './customers.ts';
-import { internalSecret, type ReplicatedShop, startReplicatedShop } from './replicated-shop.ts';
+import { answeredWithin, internalSecret, type ReplicatedShop, startReplicatedShop } from './replicated-shop.ts';
 import { startLoad } from './steady-load.ts';
 
 const perSecond = 300;
@@ -54,12 +54,13 @@ it('loses no request while all processes, the internal secret and the database l
   await replaceAll((name) => ({ INTERNAL_SECRET: `${next},${internalSecret}`, ...secondLogins(name) }));
   await provision(secondLogin);
   await expect(query('SELECT 1', shop.database.urls.orders)).rejects.toThrow('password authentication failed');
-  const { requests, rate, slowest, failures } = await load.stop();
+  const { requests, rate, slowest, pace, failures } = await load.stop();
   process.stdout.write(
     `${requests} requests while ${endings.length} processes were replaced, ${rate.toFixed(0)} a second ` +
       `(wanted ${perSecond}), the slowest took ${slowest.toFixed(0)} ms\n`,
   );
   expect(failures).toEqual([]);
+  expect(slowest).toBeLessThan(answeredWithin * pace);
   expect(endings).toEqual([...shop.processes, ...shop.processes].map(() => [0, null]));
   expect(placed.length).toBeGreaterThan(0);
 

@@ -1,5 +1,6 @@
 // Sends a fixed number of requests a second on average, whatever their outcome. It sends fewer only when the machine is too
 // slow.
+import { slowness } from '@shop/shared/testing';
 
 export interface LoadReport {
   readonly requests: number;
@@ -7,6 +8,8 @@ export interface LoadReport {
   readonly rate: number;
   /** The time of the slowest request in milliseconds. */
   readonly slowest: number;
+  /** How much slower than the machine of pace.ts this one was, before or after the load. */
+  readonly pace: number;
   /** The errors of the failed requests. */
   readonly failures: readonly string[];
 }
@@ -22,6 +25,7 @@ const inFlightAtMost = 40;
 
 /** @param ask sends one request; throws an error when the reply is not the expected one */
 export function startLoad(perSecond: number, ask: (turn: number) => Promise<void>): SteadyLoad {
+  const paceBefore = slowness();
   const began = performance.now();
   const failures: string[] = [];
   const inFlight = new Set<Promise<void>>();
@@ -46,7 +50,7 @@ export function startLoad(perSecond: number, ask: (turn: number) => Promise<void
       clearInterval(timer);
       const rate = requests / ((performance.now() - began) / 1_000);
       await Promise.all(inFlight);
-      return { requests, rate, slowest, failures };
+      return { requests, rate, slowest, pace: Math.max(paceBefore, slowness()), failures };
     },
   };
 }
