@@ -1,6 +1,13 @@
 // One result of the doctor.
 
-export interface Finding {
+/** What a finding is about, when it is about one order, reservation or account. */
+export interface Subject {
+  readonly orderId?: string;
+  readonly reservationId?: string;
+  readonly accountId?: string;
+}
+
+export interface Finding extends Subject {
   readonly check: string;
   readonly state: 'ok' | 'warning' | 'failed';
   readonly detail: string;

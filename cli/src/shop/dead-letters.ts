@@ -8,14 +8,17 @@ export const deadLettersPerRead = 10_000;
 
 /** @throws BrokerUnavailableError when the broker does not answer within some seconds */
 export async function withDeadLetters<T>(shop: OpenShop, use: (letters: DeadLetterStore) => Promise<T>): Promise<T> {
-  const { settings, running, databases } = shop;
-  const url = settings.eventsUrl ?? running?.eventsUrl ?? databases.events;
-  const letters = await openDeadLetters({ url, log: createLog('events', 'silent') });
+  const letters = await openDeadLetters({ url: eventsUrlOf(shop), log: createLog('events', 'silent') });
   try {
     return await use(letters);
   } finally {
     await letters.close();
   }
+}
+
+/** The address of the broker. */
+export function eventsUrlOf({ settings, running, databases }: OpenShop): string {
+  return settings.eventsUrl ?? running?.eventsUrl ?? databases.events;
 }
 
 export interface Resolution {

@@ -1,13 +1,13 @@
 // POST /internal/reservations: reserves stock for an order that is about to be placed, all lines or none.
 import { sql, type Transaction } from '@shop/shared/database';
-import type { OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
 import type { Operation } from './context.ts';
 import type { components } from './generated.ts';
 import { countStock } from './measure-stock.ts';
 import { appendStockEvents, type MovedStock } from './stock-events.ts';
+import type { MovementCause } from './stock-ledger.ts';
 
-type ReservationInput = components['schemas']['NewReservation'];
+export type ReservationInput = components['schemas']['NewReservation'];
 type WantedLine = ReservationInput['lines'][number];
 type ReservedLine = components['schemas']['ReservedLine'];
 
@@ -19,7 +19,9 @@ type ReservedLine = components['schemas']['ReservedLine'];
 export const reserveStock: Operation<'reserveStock'> = async (request, context) => {
   const { body: input } = request;
   return context.database.transaction(async (tx) => {
-    const lines = (await take(tx, input, context.reservationSeconds, request)) ?? (await repeated(tx, input));
+    const { id: requestId, traceparent } = request;
+    const cause = { actor: 'customer', actorId: input.accountId, requestId, traceparent } as const;
+    const lines = (await takeStock(tx, input, context.reservationSeconds, cause)) ?? (await repeated(tx, input));
     return { status: 200, body: lines === undefined ? { state: 'gone' } : { state: 'held', lines } };
   });
 };
@@ -38,13 +40,15 @@ const unlimited = { orders: 2_147_483_647, units: Number.MAX_SAFE_INTEGER };
  *   deadlocking. Products that are sold out are not locked, so that requests for them do not wait for each other;
  * - taken: reserves all lines or none.
  * @returns undefined when the id was used before
+ * @throws Problem when a line cannot be reserved, or a limit of the account would be exceeded
  */
-async function take(
+export async function takeStock(
   tx: Transaction,
   input: ReservationInput,
   seconds: number,
-  { id: requestId, traceparent }: OperationRequest,
+  cause: MovementCause,
 ): Promise<ReservedLine[] | undefined> {
+  const { actor, actorId, requestId, reason } = cause;
   const { reservationId, accountId, lines, holdLimits } = input;
   const limits = { ...unlimited, ...holdLimits };
   const rows = await sql<(FreeLine | { productId: null }) & { isPermitted: boolean }>(
@@ -82,8 +86,8 @@ async function take(
        SELECT $1, id, quantity, name, price_minor FROM taken
      ), booked AS (
        INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after, actor,
-         actor_id, request_id)
-       SELECT id, 'reserved', quantity, $1, stock, promised, 'customer', $2, $6 FROM taken
+         actor_id, request_id, reason)
+       SELECT id, 'reserved', quantity, $1, stock, promised, $10, $11, $6, $12 FROM taken
      )
      SELECT free.id AS "productId", taken.quantity, taken.name, taken.price_minor AS "unitPriceMinor",
        taken.stock, taken.promised, taken.version, taken.low_stock_threshold AS threshold,
@@ -95,10 +99,13 @@ async function take(
       seconds,
       lines.map(({ productId }) => productId),
       lines.map(({ quantity }) => quantity),
-      requestId,
+      requestId ?? null,
       holdLimits === undefined ? 0 : sumOf(lines),
       limits.orders,
       limits.units,
+      actor,
+      actorId ?? null,
+      reason ?? null,
     ],
   );
   if (rows.length === 0) return undefined;
@@ -111,7 +118,7 @@ async function take(
   }
   countStock(tx, 'reserved', taken);
   const changes = taken.map((line) => ({ ...line, before: { promised: line.promised - line.quantity } }));
-  await appendStockEvents(tx, changes, { actor: 'customer', requestId, traceparent });
+  await appendStockEvents(tx, changes, cause);
   return taken.map(({ productId, quantity, name, unitPriceMinor }) => ({ productId, quantity, name, unitPriceMinor }));
 }
 

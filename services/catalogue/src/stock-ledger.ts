@@ -13,6 +13,8 @@ export interface MovementCause {
   readonly requestId?: string | undefined;
   /** W3C trace context of that request. */
   readonly traceparent?: string | undefined;
+  /** Why an operator moved the stock of a reservation; absent for all other movements of reservations. */
+  readonly reason?: string | undefined;
 }
 
 /** The member of staff that sent the request. */

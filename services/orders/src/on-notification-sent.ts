@@ -1,12 +1,17 @@
 // notification.sent.v1: records that the customer was notified of a cancellation, or could not be. Other e-mails are
 // ignored.
 import { sql, type Transaction } from '@shop/shared/database';
-import type { EventPayloads, SelectiveHandler } from '@shop/shared/events';
+import type { EventPayloads, SelectiveHandler, ShopEvent } from '@shop/shared/events';
 import { findLocked } from './order.ts';
+
+/** Whether an event about an e-mail changes its order. */
+export function changesOrder({ data }: Pick<ShopEvent<'notification.sent.v1'>, 'data'>): boolean {
+  return data.kind === 'order-cancelled' || data.kind === 'order-lines-cancelled';
+}
 
 /** An earlier failure that arrives after the success changes nothing. */
 export const onNotificationSent: SelectiveHandler<'notification.sent.v1'> = {
-  when: ({ data }) => data.kind === 'order-cancelled' || data.kind === 'order-lines-cancelled',
+  when: changesOrder,
   async take({ data }, tx) {
     await findLocked(tx, data.orderId, data.accountId);
     if (data.kind === 'order-lines-cancelled') return recordLinesNotice(tx, data);

@@ -1,8 +1,19 @@
 // Events: publishes them together with a change, and handles each of them once.
 export { appendEvent, appendEvents, type NewEvent } from './append-event.ts';
+export {
+  comparableHours,
+  findUnhandled,
+  findUnknown,
+  type HandledEvent,
+  handledEvents,
+  publishAgain,
+  publishedEvents,
+  type SentEvent,
+  senderOf,
+} from './compare-events.ts';
 export { connectTransport } from './connect-transport.ts';
 export { type ConsumeOptions, consume, type Handlers } from './consume.ts';
-export type { ConsumerName, HandlersOf } from './consumers.ts';
+export { type ConsumerName, consumers, type HandlersOf } from './consumers.ts';
 export { type DeadLetterStore, openDeadLetters, type ReadableDeadLetter } from './dead-letters.ts';
 export {
   type BatchHandler,

@@ -7,6 +7,11 @@ export interface Message {
   readonly type: string;
   /** The event as CloudEvents JSON. */
   readonly content: string;
+  /**
+   * Whether the event is delivered again although it may have been handled. Otherwise a broker that still has a message
+   * of the event may ignore this one.
+   */
+  readonly isRepeat?: boolean;
 }
 
 /**

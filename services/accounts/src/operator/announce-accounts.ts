@@ -9,10 +9,11 @@ import { readDatabaseConfig } from '../config.ts';
 const batchSize = 500;
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
-const findNext = `
-  SELECT id AS "accountId", btrim(email) AS email, email_verified AS "emailVerified", name,
-    phone_number AS "phoneNumber", locale, version
-  FROM accounts WHERE id > $1 ORDER BY id LIMIT ${batchSize}`;
+const columns = `
+  id AS "accountId", btrim(email) AS email, email_verified AS "emailVerified", name, phone_number AS "phoneNumber",
+  locale, version`;
+const findNext = `SELECT ${columns} FROM accounts WHERE id > $1 ORDER BY id LIMIT ${batchSize}`;
+const findThese = `SELECT ${columns} FROM accounts WHERE id = ANY ($1::uuid[])`;
 
 type Row = Omit<EventPayloads['account.updated.v1'], 'locale'> & {
   readonly locale: string | null;
@@ -42,6 +43,16 @@ export function announceAccounts(environment: Environment): Promise<number> {
 
 async function announceAfter(tx: Transaction, last: string): Promise<Row[]> {
   const rows = await sql<Row>(tx, findNext, [last]);
+  await publish(tx, rows);
+  return rows;
+}
+
+/** Appends the events of these accounts, in the transaction of the caller. */
+export async function announce(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await publish(tx, await sql<Row>(tx, findThese, [ids]));
+}
+
+async function publish(tx: Transaction, rows: readonly Row[]): Promise<void> {
   await appendEvents(
     tx,
     rows.map(({ version, locale, ...data }) => ({
@@ -52,5 +63,4 @@ async function announceAfter(tx: Transaction, last: string): Promise<Row[]> {
       requestId: newId(),
     })),
   );
-  return rows;
 }

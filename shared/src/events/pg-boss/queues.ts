@@ -1,5 +1,6 @@
 // The queues of pg-boss: the data of a job, how queues are declared, and how messages are inserted.
 import type { JobInsert, PgBoss } from 'pg-boss';
+import { newId } from '../../runtime/index.ts';
 import type { Message, Topology } from '../transport.ts';
 
 /** The data of a job. */
@@ -40,7 +41,7 @@ export async function declareQueues(boss: PgBoss, topology: Topology): Promise<v
 
 /**
  * Inserts messages into one queue. The id of the event is the id of the job, so publishing an event twice creates one
- * job.
+ * job, unless the second message is a repeat.
  * @returns false when the queue did not exist; it is then declared again
  */
 export async function insertMessages(
@@ -49,7 +50,12 @@ export async function insertMessages(
   messages: readonly Message[],
   topology: Topology,
 ): Promise<boolean> {
-  const jobs = messages.map(({ id, content }): JobInsert<Payload> => ({ id, data: { eventId: id, content } }));
+  const jobs = messages.map(
+    ({ id, content, isRepeat = false }): JobInsert<Payload> => ({
+      id: isRepeat ? newId() : id,
+      data: { eventId: id, content },
+    }),
+  );
   try {
     const inserted = await boss.insert(consumer, jobs as JobInsert[], { returnId: true });
     if (inserted?.length === jobs.length || (await boss.getQueue(consumer)) !== null) return true;

@@ -1,0 +1,57 @@
+// Compares the services after a failover of a database that may have lost its last commits, and repairs what is safe.
+import { Problem } from '@shop/shared/problem';
+import type { OpenShop } from '../../shop/open-shop.ts';
+import { type Finding, failed, ok } from '../finding.ts';
+import type { Loss } from './loss.ts';
+import { findLostCommits } from './lost-commits.ts';
+import { findLostEffects } from './lost-effects.ts';
+import { findLostStock } from './lost-stock.ts';
+import { withServers } from './servers.ts';
+
+export interface FailoverOptions {
+  /** The beginning of the time that is compared (RFC 3339). */
+  readonly since: string;
+  /** Whether losses are repaired where this is safe. */
+  readonly repair: boolean;
+}
+
+/**
+ * Each loss is one finding. A repaired one is `ok`. The stock is repaired before the events are compared, because events
+ * about an order are handled only when its reservation exists.
+ */
+export function examineAfterFailover(shop: OpenShop, { since, repair }: FailoverOptions): Promise<Finding[]> {
+  return withServers(shop, async (servers) => {
+    const findings: Finding[] = [];
+    const report = async (losses: readonly Loss[]): Promise<void> => {
+      for (const loss of losses) findings.push(repair ? await repaired(loss) : toFinding(loss));
+    };
+    const stock = await findLostStock(shop, since);
+    const commits = await findLostCommits(servers, since);
+    const known = new Set(stock.map(keyOf));
+    await report([...stock, ...commits.filter((loss) => !known.has(keyOf(loss)))]);
+    const effects = await findLostEffects(servers, since);
+    await report(effects.losses);
+    findings.push(...effects.undecided);
+    return findings.length === 0 ? [ok('failover', `all services agree since ${since}`)] : findings;
+  });
+}
+
+/** The same loss may be found in the stock and in the events. */
+function keyOf({ check, orderId }: Loss): string {
+  return `${check} ${orderId}`;
+}
+
+function toFinding({ repair: _repair, check, detail, remedy, ...subject }: Loss): Finding {
+  return { ...failed(check, detail, remedy), ...subject };
+}
+
+async function repaired(loss: Loss): Promise<Finding> {
+  if (loss.repair === undefined) return toFinding(loss);
+  const { check, detail, remedy, repair, ...subject } = loss;
+  const outcome = await repair().catch((error: unknown) => {
+    if (error instanceof Problem) return { refused: error.message };
+    throw error;
+  });
+  if ('done' in outcome) return { ...ok(check, `${detail}: ${outcome.done}`), ...subject };
+  return { ...failed(check, `${detail}: ${outcome.refused}`, remedy), ...subject };
+}

@@ -1,0 +1,64 @@
+// Repairs reservations that a failover has separated from their orders, each in a transaction of its own.
+import type { Transaction } from '@shop/shared/database';
+import { Problem } from '@shop/shared/problem';
+import { type Environment, readConfig } from '@shop/shared/runtime';
+import { serviceVariables, withDatabase } from '@shop/shared/service';
+import { confirmReservations, giveStockBack, lockReservation } from '../reservation.ts';
+import { takeStock } from '../reserve-stock.ts';
+import type { OrderedUnits } from '../shrink-reservation.ts';
+
+/** The order of a reservation. */
+export interface ReservedOrder {
+  readonly reservationId: string;
+  readonly orderId: string;
+  readonly accountId: string;
+}
+
+/**
+ * Releases the stock of an order that does not exist any more. The caller has resolved the reservation in orders, so no
+ * later order can use it. Of `environment` only DATABASE_URL is read.
+ * @param reason the entry in the stock ledger
+ * @returns whether stock was released. A reservation that has ended keeps its state.
+ */
+export function releaseLostOrder(
+  environment: Environment,
+  { reservationId, orderId }: Pick<ReservedOrder, 'reservationId' | 'orderId'>,
+  reason: string,
+): Promise<boolean> {
+  return inTransaction(environment, async (tx) => {
+    const reservation = await lockReservation(tx, reservationId);
+    if (reservation?.state !== 'held' && reservation?.state !== 'confirmed') return false;
+    await giveStockBack(tx, reservationId, orderId, { actor: 'operator', reason });
+    return true;
+  });
+}
+
+/** Seconds. The reservation is confirmed in the same transaction, so it does not expire. */
+const expiry = 60;
+
+/**
+ * Reserves stock again for an order whose reservation does not exist any more. It does not count towards the limits of
+ * the account. Of `environment` only DATABASE_URL is read.
+ * @param reason the entry in the stock ledger
+ * @returns the problem when a line cannot be reserved; undefined when the stock is reserved, also by another process
+ */
+export function restoreReservation(
+  environment: Environment,
+  { reservationId, orderId, accountId }: ReservedOrder,
+  lines: readonly OrderedUnits[],
+  reason: string,
+): Promise<Problem | undefined> {
+  return inTransaction(environment, async (tx) => {
+    await takeStock(tx, { reservationId, accountId, lines }, expiry, { actor: 'operator', reason });
+    await confirmReservations(tx, [{ reservationId, orderId }]);
+    return undefined;
+  }).catch((error: unknown) => {
+    if (error instanceof Problem && error.status < 500) return error;
+    throw error;
+  });
+}
+
+function inTransaction<T>(environment: Environment, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const { databaseUrl: url } = readConfig(environment, { databaseUrl: serviceVariables.databaseUrl });
+  return withDatabase({ url, name: 'doctor' }, (database) => database.transaction(work));
+}
