@@ -9,6 +9,7 @@ const longSuites = [
   'conformance',
   'containers',
   'differential',
+  'failover',
   'fuzz',
   'newcomer',
   'observability',

@@ -18,7 +18,10 @@ export interface ReplicatedPostgres {
   startReplica(): Promise<void>;
   /** Stops the primary and starts it again on the same port. */
   restartPrimary(): Promise<void>;
-  /** Ends the primary permanently and promotes the replica, which is then the only server. */
+  /**
+   * Ends the primary permanently and promotes the replica, which is then the only server. A replica that was killed is
+   * started first, without the commits of the time between: they are lost, as with asynchronous replication.
+   */
   failOver(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -46,13 +49,21 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
     stops.push(() => primary.stop());
     let replica = await startEmbeddedPostgres({ dataDir: replicaFolder, durable: false });
     stops.push(() => replica.stop());
+    const startReplica = async (): Promise<void> => {
+      replica = await startEmbeddedPostgres({ dataDir: replicaFolder, port: replica.port, durable: false });
+    };
+    let isReplicaKilled = false;
     return {
       primaryUrl: primary.url,
       replicaUrl: replica.url,
       replay: (follow) => setReplay(replica, follow ? 'resume' : 'pause'),
-      killReplica: () => replica.stop(),
+      async killReplica() {
+        isReplicaKilled = true;
+        await replica.stop();
+      },
       async startReplica() {
-        replica = await startEmbeddedPostgres({ dataDir: replicaFolder, port: replica.port, durable: false });
+        await startReplica();
+        isReplicaKilled = false;
       },
       async restartPrimary() {
         await primary.stop();
@@ -60,6 +71,7 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
       },
       async failOver() {
         await primary.stop();
+        if (isReplicaKilled) await startReplica();
         await withClient({ url: replica.url }, (client) => client.query('SELECT pg_promote()'));
       },
       stop,
