@@ -1,5 +1,6 @@
 // Those who send the requests: customers and staff with real log-ins, machines, and bearers of tokens that are not
 // valid.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createMachine, grantScopes, type StaffScope, staffScopes } from '@shop/accounts/operator';
 import { newId } from '@shop/shared/runtime';
 import { generateKeyPair, SignJWT } from 'jose';
@@ -27,6 +28,8 @@ interface Holder {
 
 /** Milliseconds after which a token is replaced. It is valid for 15 minutes. */
 const renewAfter = 8 * 60_000;
+/** Milliseconds before a second attempt. */
+const renewPause = 5_000;
 const customerCount = 6;
 
 export class Callers {
@@ -112,8 +115,10 @@ export class Callers {
 
   /** Logs in again; with a new account when the old one was blocked or erased, or its password changed. */
   #renew(holder: Holder): Promise<void> {
-    holder.renewing ??= this.#logIn(holder)
-      .catch(() => this.#register(holder))
+    const again = (): Promise<void> => this.#logIn(holder).catch(() => this.#register(holder));
+    // On a busy machine a log-in may take too long.
+    holder.renewing ??= again()
+      .catch(() => sleep(renewPause).then(again))
       .finally(() => {
         holder.renewing = undefined;
       });

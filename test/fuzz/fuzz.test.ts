@@ -18,6 +18,7 @@ afterAll(() => shop?.stop());
 it('every response conforms to the contract, and every operation succeeds at least once', async () => {
   const report = await fuzz(shop, { requests, seed, progress: (line) => writeSync(1, `${line}\n`) });
   writeSync(1, `${report.text(seed)}\n`);
+  expect(report.failure).toBeUndefined();
   expect([...report.faults.keys()]).toEqual([]);
   expect(await shop.unexpectedErrors()).toEqual([]);
   const operationIds = loadContract(shop.contractFile).operations.map(({ operationId }) => operationId);

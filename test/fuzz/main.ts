@@ -33,7 +33,7 @@ try {
   process.stdout.write(`${text}\n`);
   if (errors.length > 0)
     process.stdout.write(`${errors.length} errors in the logs, such as:\n${errors.slice(0, 5).join('\n')}\n`);
-  process.exitCode = kinds + errors.length === 0 ? 0 : 1;
+  process.exitCode = kinds + errors.length === 0 && report.failure === undefined ? 0 : 1;
 } finally {
   await shop.stop();
 }

@@ -16,6 +16,8 @@ export class Report {
   /** The first fault of each kind, with the number of all of its kind. */
   readonly faults = new Map<string, { readonly first: Fault; count: number }>();
   requests = 0;
+  /** Why the run has ended before its last request. */
+  failure: unknown;
 
   count(operationId: string, status: number): void {
     const ofOperation = this.counts.get(operationId) ?? new Map<number, number>();
@@ -47,7 +49,9 @@ export class Report {
       return `${operationId.padEnd(24)} ${all.join(', ')}`;
     });
     const faults = [...this.faults].map(([kind, { first, count }]) => `FAULT (${count}) ${kind}\n${faultText(first)}`);
-    return [...rows, ...faults, `${this.requests} requests, seed ${seed}, ${faults.length} kinds of faults`].join('\n');
+    const failure = this.failure === undefined ? [] : [`The run ended early: ${String(this.failure)}`];
+    const sum = `${this.requests} requests, seed ${seed}, ${faults.length} kinds of faults`;
+    return [...rows, ...faults, ...failure, sum].join('\n');
   }
 }
 

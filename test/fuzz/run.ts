@@ -30,7 +30,7 @@ export interface RunOptions {
 const progressEvery = 5_000;
 const mailEvery = 500;
 
-/** @returns the report of all requests */
+/** @returns the report of all requests; of those so far when the run fails */
 export async function fuzz(shop: FuzzedShop, options: RunOptions): Promise<Report> {
   const run = new Run(shop, loadContract(shop.contractFile), await Callers.create(shop), options);
   return run.all(options);
@@ -92,13 +92,15 @@ class Run {
     ];
     const worker = async (): Promise<void> => {
       for (const [index, plan] of plans) {
-        if (signal?.aborted === true) return;
+        if (signal?.aborted === true || this.#report.failure !== undefined) return;
         await this.#one(index, plan);
       }
     };
     try {
       const aborted = signal === undefined ? [] : [once(signal, 'abort')];
       await Promise.race([Promise.all(Array.from({ length: inFlight }, worker)), ...aborted]);
+    } catch (error) {
+      this.#report.failure = error;
     } finally {
       for (const timer of timers) clearInterval(timer);
     }
