@@ -4,11 +4,12 @@ import { type Log, outsideRequests } from '../runtime/index.ts';
 import { measured, measureTransaction } from './measure-statement.ts';
 import { observePool } from './observe-pool.ts';
 import { retryConflicts } from './pg-errors.ts';
+import { PrimaryClient } from './primary-client.ts';
 import { inTransaction, type Transaction } from './transaction.ts';
 import { withClient } from './with-client.ts';
 
 export interface DatabaseOptions {
-  /** The connection string of the service's own role, which owns the service's schema. */
+  /** The connection string of the service's own role, which owns the service's schema. It may list several hosts. */
   readonly url: string;
   /** The application name of each connection in PostgreSQL. */
   readonly name: string;
@@ -49,17 +50,6 @@ function parseInt8(text: string): number {
   return number;
 }
 
-/**
- * A connection may fail before the pool adds its own listener, and an error event without a listener ends the process.
- * The pool still detects every lost connection.
- */
-class ListeningClient extends pg.Client {
-  constructor(config?: string | pg.ClientConfig) {
-    super(config);
-    this.on('error', () => {});
-  }
-}
-
 /** Opens the pool. Connections are made when they are first needed, and again after a loss. */
 export function connectDatabase(options: DatabaseOptions): Database {
   pg.types.setTypeParser(int8, parseInt8);
@@ -74,7 +64,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
   };
   const pool = new pg.Pool({
-    Client: ListeningClient,
+    Client: PrimaryClient,
     connectionString: options.url,
     max: size,
     connectionTimeoutMillis: 3_000,

@@ -1,7 +1,9 @@
 // A single connection outside the pools.
-import pg from 'pg';
+import type pg from 'pg';
+import { PrimaryClient } from './primary-client.ts';
 
 export interface ClientOptions {
+  /** A connection string. If it lists several hosts, the connection is made to the one that accepts writes. */
   readonly url: string;
   /** The application name of the connection in PostgreSQL. */
   readonly name?: string;
@@ -17,12 +19,11 @@ export async function withClient<T>(
   { url, name, connectWithin = 0 }: ClientOptions,
   use: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({
+  const client = new PrimaryClient({
     connectionString: url,
     application_name: name,
     connectionTimeoutMillis: connectWithin,
   });
-  client.on('error', () => {}); // the query in work fails with it
   try {
     await client.connect();
     return await use(client);

@@ -1,6 +1,5 @@
 // Selects RabbitMQ or pg-boss by the scheme of EVENTS_URL.
-import { StartError } from '../runtime/index.ts';
-import { addressesOf } from './events-url.ts';
+import { addressesOf, StartError } from '../runtime/index.ts';
 import type { Transport, TransportOptions } from './transport.ts';
 
 /**

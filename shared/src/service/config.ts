@@ -1,11 +1,11 @@
 // The environment variables that the services have in common. A service's own config.ts adds others.
 import { tokenVariables } from '../auth/index.ts';
 import { eventsUrl } from '../events/index.ts';
-import { drain, integer, secretList, share, string, url } from '../runtime/index.ts';
+import { drain, integer, secretList, share, string, urlOfHosts } from '../runtime/index.ts';
 
 /** The variables of every service. */
 export const serviceVariables = {
-  databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql']),
+  databaseUrl: urlOfHosts('DATABASE_URL', ['postgres', 'postgresql']),
   eventsUrl: eventsUrl(),
   host: string('HOST', '127.0.0.1'),
   /** 0 selects a free port. */

@@ -1,7 +1,8 @@
 // The connection on which PostgreSQL delivers the changes of products, in the order of their commits. It verifies
 // several times a second that no notification is missing.
+import { PrimaryClient } from '@shop/shared/database';
 import { type Log, newId, startRepeating } from '@shop/shared/runtime';
-import pg from 'pg';
+import type pg from 'pg';
 
 export interface ChangeFeedOptions {
   readonly databaseUrl: string;
@@ -72,7 +73,7 @@ export class ChangeFeed {
 
   async #connect(): Promise<pg.Client> {
     const { databaseUrl, name, longestSilence } = this.#options;
-    const client = new pg.Client({
+    const client = new PrimaryClient({
       connectionString: databaseUrl,
       application_name: name,
       connectionTimeoutMillis: 3_000,

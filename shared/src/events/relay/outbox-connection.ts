@@ -1,5 +1,6 @@
 // The relay's own connection to the database. It also listens for new rows of the outbox.
-import pg from 'pg';
+import type pg from 'pg';
+import { PrimaryClient } from '../../database/index.ts';
 
 export interface OutboxConnectionOptions {
   readonly databaseUrl: string;
@@ -26,7 +27,7 @@ export class OutboxConnection {
   async open(): Promise<pg.Client> {
     if (this.#client !== undefined) return this.#client;
     const { databaseUrl, name, added, lost } = this.#options;
-    const client = new pg.Client({
+    const client = new PrimaryClient({
       connectionString: databaseUrl,
       application_name: name,
       connectionTimeoutMillis: 3_000,
