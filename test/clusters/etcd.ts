@@ -1,13 +1,13 @@
-// Three nodes of etcd on the loopback interface.
+// Three nodes of etcd, one on each machine of the PostgreSQL cluster.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { freePorts } from '@shop/shared/embedded';
 import { eventually } from '@shop/shared/testing';
+import type { Machine } from './machines.ts';
 import { findProgram } from './programs.ts';
 
 export interface Etcd {
-  /** The addresses of the nodes for their clients, as host:port. */
+  /** The addresses of the nodes for Patroni, as host:port. */
   readonly hosts: readonly string[];
   /** Kills a node (SIGKILL). Its data is kept. */
   kill(index: number): Promise<void>;
@@ -17,24 +17,26 @@ export interface Etcd {
   stop(): Promise<void>;
 }
 
-const nodes = [0, 1, 2];
+const [clientPort, peerPort] = [2379, 2380];
 
-export async function startEtcd(folder: string): Promise<Etcd> {
+export async function startEtcd(folder: string, machines: readonly Machine[]): Promise<Etcd> {
   const program = await findProgram('etcd');
-  const ports = await freePorts(nodes.length * 2);
-  const clientOf = (index: number): string => `127.0.0.1:${ports[index]}`;
-  const peerOf = (index: number): string => `127.0.0.1:${ports[index + nodes.length]}`;
+  const nameOf = ({ name }: Machine): string => `etcd-${name}`;
+  const clientsOf = ({ address }: Machine): string => `${address.peers}:${clientPort}`;
+  const peersOf = ({ address }: Machine): string => `http://${address.peers}:${peerPort}`;
   const running: ChildProcess[] = [];
   const start = (index: number): void => {
-    const name = `etcd-${index}`;
+    const machine = machines[index];
+    if (machine === undefined) return;
+    const name = nameOf(machine);
     const options = {
       name,
       'data-dir': join(folder, name),
-      'listen-client-urls': `http://${clientOf(index)}`,
-      'advertise-client-urls': `http://${clientOf(index)}`,
-      'listen-peer-urls': `http://${peerOf(index)}`,
-      'initial-advertise-peer-urls': `http://${peerOf(index)}`,
-      'initial-cluster': nodes.map((each) => `etcd-${each}=http://${peerOf(each)}`).join(','),
+      'listen-client-urls': `http://0.0.0.0:${clientPort}`,
+      'advertise-client-urls': `http://${clientsOf(machine)}`,
+      'listen-peer-urls': peersOf(machine),
+      'initial-advertise-peer-urls': peersOf(machine),
+      'initial-cluster': machines.map((each) => `${nameOf(each)}=${peersOf(each)}`).join(','),
       'enable-v2': 'true', // for Patroni, see patroni.ts
       // Longer than the defaults, so that a busy machine causes no elections.
       'heartbeat-interval': '300',
@@ -42,7 +44,7 @@ export async function startEtcd(folder: string): Promise<Etcd> {
       'log-level': 'error',
     };
     const parameters = Object.entries(options).map(([option, value]) => `--${option}=${value}`);
-    running[index] = spawn(program, parameters, { stdio: 'ignore' });
+    running[index] = spawn(...machine.command(program, parameters), { stdio: 'ignore' });
   };
   const kill = async (index: number): Promise<void> => {
     const node = running[index];
@@ -51,14 +53,15 @@ export async function startEtcd(folder: string): Promise<Etcd> {
     node.kill('SIGKILL');
     await ended;
   };
+  const nodes = [...machines.keys()];
   nodes.forEach(start);
   return {
-    hosts: nodes.map(clientOf),
+    hosts: machines.map(clientsOf),
     kill,
     start,
     untilHealthy: () =>
       eventually(async () => {
-        const answers = await Promise.all(nodes.map((index) => isHealthy(clientOf(index))));
+        const answers = await Promise.all(machines.map(isHealthy));
         if (answers.filter(Boolean).length < 2) throw new Error('etcd has no majority');
       }, 60_000),
     stop: async () => {
@@ -67,7 +70,8 @@ export async function startEtcd(folder: string): Promise<Etcd> {
   };
 }
 
-async function isHealthy(host: string): Promise<boolean> {
-  const answer = await fetch(`http://${host}/health`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
+async function isHealthy({ address }: Machine): Promise<boolean> {
+  const url = `http://${address.shop}:${clientPort}/health`;
+  const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
   return answer?.ok === true;
 }

@@ -3,32 +3,24 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Member, ports } from './patroni.ts';
 import { findProgram } from './programs.ts';
-
-export interface Backend {
-  readonly name: string;
-  readonly postgresPort: number;
-  /** The port of Patroni's API, which answers GET /primary with 200 on the primary only. */
-  readonly apiPort: number;
-}
 
 /** @returns a function that stops it */
 export async function startHaproxy(
   folder: string,
   port: number,
-  backends: readonly Backend[],
+  members: readonly Member[],
 ): Promise<() => Promise<void>> {
   const program = await findProgram('haproxy');
   const file = join(folder, 'haproxy.cfg');
-  await writeFile(file, configuration(port, backends));
+  await writeFile(file, configuration(port, members));
   const haproxy = spawn(program, ['-f', file, '-db'], { stdio: 'ignore' });
   return () => ended(haproxy);
 }
 
-function configuration(port: number, backends: readonly Backend[]): string {
-  const servers = backends.map(
-    ({ name, postgresPort, apiPort }) => `  server ${name} 127.0.0.1:${postgresPort} check port ${apiPort}`,
-  );
+function configuration(port: number, members: readonly Member[]): string {
+  const servers = members.map(({ name, host }) => `  server ${name} ${host} check port ${ports.api}`);
   return `
 defaults
   mode tcp

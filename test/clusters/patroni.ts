@@ -4,19 +4,21 @@ import { closeSync, openSync } from 'node:fs';
 import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunAs } from '../../shared/src/embedded/run-as.ts';
+import type { Machine } from './machines.ts';
 import { signalTo, withDescendants } from './processes.ts';
 
 export const superuserPassword = 'only-for-tests';
 
 export interface MemberOptions {
-  readonly name: string;
+  readonly machine: Machine;
   readonly folder: string;
   readonly user: RunAs;
   readonly programs: { readonly patroni: string; readonly postgres: string };
   readonly etcdHosts: readonly string[];
-  /** The ports of PostgreSQL and of Patroni's API. */
-  readonly ports: { readonly postgres: number; readonly api: number };
 }
+
+/** The ports of PostgreSQL and of Patroni's API. */
+export const ports = { postgres: 5432, api: 8008 };
 
 /** What all members of the cluster have in common. Commits wait for a standby, even when there is none. */
 const shared = {
@@ -36,14 +38,17 @@ const shared = {
       wal_keep_size: '256MB',
       wal_sender_timeout: '5s',
       wal_receiver_timeout: '5s',
+      // Ends the transactions of clients that a partition has cut off, so that their locks are released.
+      tcp_keepalives_idle: '5s',
+      tcp_keepalives_interval: '2s',
+      tcp_keepalives_count: 3,
+      tcp_user_timeout: '10s',
     },
   },
 };
 
 export class Member {
-  readonly name: string;
-  readonly postgresPort: number;
-  readonly apiPort: number;
+  readonly machine: Machine;
   readonly #options: MemberOptions;
   readonly #folder: string;
   #patroni: ChildProcess | undefined;
@@ -51,14 +56,21 @@ export class Member {
 
   constructor(options: MemberOptions) {
     this.#options = options;
-    this.name = options.name;
-    this.postgresPort = options.ports.postgres;
-    this.apiPort = options.ports.api;
-    this.#folder = join(options.folder, options.name);
+    this.machine = options.machine;
+    this.#folder = join(options.folder, this.name);
+  }
+
+  get name(): string {
+    return this.machine.name;
+  }
+
+  /** Its host and port for the processes of the shop. */
+  get host(): string {
+    return `${this.machine.address.shop}:${ports.postgres}`;
   }
 
   get url(): string {
-    return `postgres://postgres:${superuserPassword}@127.0.0.1:${this.postgresPort}/postgres`;
+    return `postgres://postgres:${superuserPassword}@${this.host}/postgres`;
   }
 
   /** The configuration of Patroni and of `patronictl`. */
@@ -80,10 +92,9 @@ export class Member {
     const { programs, user } = this.#options;
     const log = openSync(this.log, 'a');
     const environment = { PATH: process.env.PATH, HOME: this.#folder, LC_ALL: 'C.UTF-8', TZ: 'UTC' };
-    this.#patroni = spawn(programs.patroni, [this.configuration], {
+    this.#patroni = spawn(...this.machine.command(programs.patroni, [this.configuration], user), {
       env: environment,
       cwd: '/',
-      ...user,
       stdio: ['ignore', log, log],
     });
     closeSync(log);
@@ -121,20 +132,20 @@ export class Member {
   }
 
   #settings(): object {
-    const { name, etcdHosts, programs } = this.#options;
-    const [database, api] = [`127.0.0.1:${this.postgresPort}`, `127.0.0.1:${this.apiPort}`];
+    const { etcdHosts, programs } = this.#options;
+    const { peers } = this.machine.address;
     const superuser = { username: 'postgres', password: superuserPassword };
     return {
       scope: 'shop',
-      name,
-      restapi: { listen: api, connect_address: api },
+      name: this.name,
+      restapi: { listen: `0.0.0.0:${ports.api}`, connect_address: `${peers}:${ports.api}` },
       // With the newer API of etcd (`etcd3`), Patroni 3.0.2 of Debian 12 takes the leadership back without an election
       // when a primary continues that was suspended. The commits on the new primary are then lost.
       etcd: { hosts: etcdHosts },
       bootstrap: { dcs: shared, initdb: [{ encoding: 'UTF8' }, { locale: 'C' }] },
       postgresql: {
-        listen: database,
-        connect_address: database,
+        listen: `0.0.0.0:${ports.postgres}`,
+        connect_address: `${peers}:${ports.postgres}`,
         data_dir: join(this.#folder, 'data'),
         bin_dir: programs.postgres,
         pgpass: join(this.#folder, 'pgpass'),
@@ -144,7 +155,7 @@ export class Member {
           replication: { username: 'replicator', password: superuserPassword },
         },
         parameters: { unix_socket_directories: '', password_encryption: 'scram-sha-256' },
-        pg_hba: ['host all all 127.0.0.1/32 scram-sha-256', 'host replication replicator 127.0.0.1/32 scram-sha-256'],
+        pg_hba: ['host all all all scram-sha-256', 'host replication replicator all scram-sha-256'],
         remove_data_directory_on_rewind_failure: true,
         remove_data_directory_on_diverged_timelines: true,
       },

@@ -10,7 +10,8 @@ import pg from 'pg';
 import { chooseUser } from '../../shared/src/embedded/run-as.ts';
 import { type Etcd, startEtcd } from './etcd.ts';
 import { startHaproxy } from './haproxy.ts';
-import { Member, superuserPassword } from './patroni.ts';
+import type { Machine } from './machines.ts';
+import { Member, ports, superuserPassword } from './patroni.ts';
 import { findPostgres, findProgram } from './programs.ts';
 
 const startWithin = 180_000;
@@ -54,9 +55,9 @@ export class PostgresCluster {
     return eventually(() => Promise.any(others.map(committing)), startWithin);
   }
 
-  /** Resolves when every member is a standby. */
-  async untilWithoutPrimary(): Promise<void> {
-    await eventually(() => Promise.all(this.members.map(requireStandby)), startWithin);
+  /** Resolves when these members are standbys; by default all of them. */
+  async untilStandbys(members = this.members): Promise<void> {
+    await eventually(() => Promise.all(members.map(requireStandby)), startWithin);
   }
 
   /** The standby for which commits wait. */
@@ -86,7 +87,9 @@ export class PostgresCluster {
     const former = await this.primary();
     const program = await findProgram('patronictl');
     const parameters = ['-c', former.configuration, 'switchover', 'shop', '--force'];
-    await promisify(execFile)(program, parameters, { env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8' } });
+    await promisify(execFile)(...former.machine.command(program, parameters), {
+      env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8' },
+    });
     return this.nextPrimary(former);
   }
 
@@ -104,9 +107,9 @@ export class PostgresCluster {
 
   async #state(): Promise<{ members: readonly MemberState[] }> {
     return Promise.any(
-      this.members.map(async ({ apiPort }) => {
+      this.members.map(async ({ machine }) => {
         const signal = AbortSignal.timeout(2_000);
-        const answer = await fetch(`http://127.0.0.1:${apiPort}/cluster`, { signal });
+        const answer = await fetch(`http://${machine.address.shop}:${ports.api}/cluster`, { signal });
         return (await answer.json()) as { members: readonly MemberState[] };
       }),
     );
@@ -148,25 +151,21 @@ async function ask<R extends pg.QueryResultRow>(member: Member, query: string): 
 }
 
 /**
- * Starts the cluster, and resolves when it is complete.
+ * Starts the cluster on these machines, and resolves when it is complete.
  * @throws Error that names a missing program
  */
-export async function startPostgresCluster(): Promise<PostgresCluster> {
+export async function startPostgresCluster(machines: readonly Machine[]): Promise<PostgresCluster> {
   const programs = { patroni: await findProgram('patroni'), postgres: await findPostgres() };
   const folder = await mkdtemp(join(tmpdir(), 'shop-cluster-'));
   await chmod(folder, 0o711); // PostgreSQL runs as a user of its own
   const stops: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
   try {
-    const etcd = await startEtcd(folder);
+    const etcd = await startEtcd(folder, machines);
     stops.push(() => etcd.stop());
     await etcd.untilHealthy();
     const user = await chooseUser(undefined);
-    const [proxyPort = 0, ...ports] = await freePorts(7);
-    const members = [0, 1, 2].map((index) => {
-      const [postgres = 0, api = 0] = ports.slice(2 * index);
-      const options = { name: `node-${index}`, folder, user, programs, etcdHosts: etcd.hosts };
-      return new Member({ ...options, ports: { postgres, api } });
-    });
+    const [proxyPort = 0] = await freePorts(1);
+    const members = machines.map((machine) => new Member({ machine, folder, user, programs, etcdHosts: etcd.hosts }));
     stops.push(() => Promise.all(members.map((member) => member.kill())));
     for (const member of members) {
       await member.prepare();

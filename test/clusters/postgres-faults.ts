@@ -1,6 +1,6 @@
-// Members of the PostgreSQL cluster are killed, suspended, replaced or lost. A fault that interrupts the shop ends when
-// a transaction commits again, whatever HAProxy has noticed by then.
-import { type Fault, pause } from '../outages/fault.ts';
+// Members of the PostgreSQL cluster are killed, suspended, replaced, partitioned or lost. A fault that interrupts the
+// shop ends when a transaction commits again, whatever the shop and HAProxy have noticed by then.
+import { type Fault, pause, seen } from '../outages/fault.ts';
 import type { Member } from './patroni.ts';
 import type { ClusterSystem } from './system.ts';
 
@@ -14,6 +14,16 @@ const stopped: Member[] = [];
 
 async function startStopped({ postgres }: ClusterSystem): Promise<void> {
   for (const member of stopped.splice(0)) member.start();
+  await postgres.untilComplete();
+}
+
+async function thawStopped({ postgres }: ClusterSystem): Promise<void> {
+  for (const member of stopped.splice(0)) await member.thaw();
+  await postgres.untilComplete();
+}
+
+async function reconnect({ postgres }: ClusterSystem): Promise<void> {
+  for (const { machine } of postgres.members) await machine.reconnect();
   await postgres.untilComplete();
 }
 
@@ -55,10 +65,50 @@ export const postgresFaults: readonly ClusterFault[] = [
       const next = await postgres.nextPrimary(former);
       return `${former.name} was suspended, and ${next.name} committed after ${inSeconds(began)}`;
     },
-    async repair({ postgres }) {
-      for (const member of stopped.splice(0)) await member.thaw();
-      await postgres.untilComplete();
+    repair: thawStopped,
+  },
+  {
+    name: 'the primary is partitioned from its peers',
+    interrupts: 'service',
+    async inject({ system: { postgres } }) {
+      const former = await postgres.primary();
+      const began = performance.now();
+      await former.machine.cut('peers');
+      // The shop still reaches it, so it must refuse writes before there is another primary.
+      await postgres.untilStandbys([former]);
+      const refused = inSeconds(began);
+      const next = await postgres.nextPrimary(former);
+      return `${former.name} was read-only after ${refused}, and ${next.name} committed after ${inSeconds(began)}`;
     },
+    repair: reconnect,
+  },
+  {
+    name: 'the primary is partitioned from the services',
+    interrupts: 'service',
+    async inject({ system: { postgres }, journal }) {
+      const { machine, name } = await postgres.primary();
+      const began = performance.now();
+      await machine.cut('shop');
+      const refused = await seen(() => journal.answers.some(({ at, status }) => at > began && status === 503));
+      await pause(lasting);
+      await machine.reconnect();
+      const next = await postgres.primary();
+      const outcome = `${name} was not reached for ${inSeconds(began)}, and ${next.name} commits`;
+      return refused ? `${outcome}; requests were answered 503 meanwhile` : undefined;
+    },
+    repair: ({ postgres }) => postgres.untilComplete(),
+  },
+  {
+    name: 'the primary is partitioned from its peers and from the services',
+    interrupts: 'service',
+    async inject({ system: { postgres } }) {
+      const former = await postgres.primary();
+      const began = performance.now();
+      await former.machine.cut('peers', 'shop');
+      const next = await postgres.nextPrimary(former);
+      return `${former.name} was partitioned, and ${next.name} committed after ${inSeconds(began)}`;
+    },
+    repair: reconnect,
   },
   {
     name: 'the synchronous standby is lost',
@@ -72,6 +122,19 @@ export const postgresFaults: readonly ClusterFault[] = [
       return `${standby.name} was killed, and commits waited for another one for ${inSeconds(began)}`;
     },
     repair: startStopped,
+  },
+  {
+    name: 'the synchronous standby hangs',
+    interrupts: 'service',
+    async inject({ system: { postgres } }) {
+      const standby = await postgres.synchronousStandby();
+      const began = performance.now();
+      stopped.push(standby);
+      await standby.freeze();
+      await postgres.primary();
+      return `${standby.name} was suspended, and commits waited for another one for ${inSeconds(began)}`;
+    },
+    repair: thawStopped,
   },
   {
     name: 'the other standby is lost',
@@ -93,7 +156,7 @@ export const postgresFaults: readonly ClusterFault[] = [
     async inject({ system: { postgres } }) {
       const began = performance.now();
       await Promise.all([postgres.etcd.kill(0), postgres.etcd.kill(1)]);
-      await postgres.untilWithoutPrimary();
+      await postgres.untilStandbys();
       const without = inSeconds(began);
       await pause(lasting);
       postgres.etcd.start(0);

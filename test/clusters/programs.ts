@@ -10,6 +10,7 @@ const packages = {
   etcd: 'etcd-server',
   haproxy: 'haproxy',
   pgbouncer: 'pgbouncer',
+  ip: 'iproute2',
 } as const;
 
 export type Program = keyof typeof packages;

@@ -1,26 +1,33 @@
-// Three nodes of RabbitMQ on the loopback interface.
+// Three nodes of RabbitMQ, each on a machine of its own.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts } from '@shop/shared/embedded';
 import { eventually, installPackage } from '@shop/shared/testing';
 import { hasRabbitmq, type RabbitmqNode, startRabbitmqNode } from '../../shared/src/testing/servers/rabbitmq-node.ts';
+import type { Machine } from './machines.ts';
 
 /**
- * A silent node counts as lost after 15 s. When it continues, `autoheal` restarts it. With `pause_minority`, it stayed
- * outside the cluster. Quorum queues need a majority in either case.
+ * A silent node counts as lost after 15 s. A node without a majority stops, and starts when it sees the others again.
+ * The user `guest` may connect from other machines. docs/deploying.md has the other settings.
  */
 const configuration = `
-cluster_partition_handling = autoheal
+loopback_users = none
+cluster_partition_handling = pause_minority
 net_ticktime = 15
 `;
 
+/** The ports of a node, of Erlang's distribution and of its port mapper. */
+const ports = { amqp: 5672, distribution: 25_672, names: 4369 };
+
 export class RabbitmqCluster {
   readonly nodes: readonly RabbitmqNode[];
+  /** The machine of each node, in the same order. */
+  readonly machines: readonly Machine[];
   readonly #stop: () => Promise<void>;
 
-  constructor(nodes: readonly RabbitmqNode[], stop: () => Promise<void>) {
+  constructor(nodes: readonly RabbitmqNode[], machines: readonly Machine[], stop: () => Promise<void>) {
     this.nodes = nodes;
+    this.machines = machines;
     this.#stop = stop;
   }
 
@@ -30,15 +37,17 @@ export class RabbitmqCluster {
     return [first, ...others.map((url) => new URL(url).host)].join(',');
   }
 
-  /** Resolves when every node runs and sees all others. */
+  /** Resolves when every node runs and sees all others, and none remembers a partition. */
   async untilComplete(): Promise<void> {
     const names = this.nodes.map(({ name }) => name);
     await eventually(async () => {
       for (const node of this.nodes) {
         const status = JSON.parse(await node.control('cluster_status', '--formatter', 'json')) as {
           running_nodes: readonly string[];
+          partitions: object;
         };
-        if (names.some((name) => !status.running_nodes.includes(name))) throw new Error(JSON.stringify(status));
+        const missing = names.filter((name) => !status.running_nodes.includes(name));
+        if (missing.length > 0 || Object.keys(status.partitions).length > 0) throw new Error(JSON.stringify(status));
       }
     }, 120_000);
   }
@@ -49,32 +58,29 @@ export class RabbitmqCluster {
 }
 
 /**
- * Starts the nodes and joins them.
+ * Starts a node on each of these machines, and joins them.
  * @throws Error when RabbitMQ is not installed and cannot be installed
  */
-export async function startRabbitmqCluster(): Promise<RabbitmqCluster> {
+export async function startRabbitmqCluster(machines: readonly Machine[]): Promise<RabbitmqCluster> {
   if (!(await hasRabbitmq())) await installPackage('rabbitmq-server');
   const folder = await mkdtemp(join(tmpdir(), 'shop-brokers-'));
   const started: RabbitmqNode[] = [];
   const stop = async (): Promise<void> => {
-    await Promise.all(started.map((node) => node.kill()));
-    await started[0]?.stop();
+    await Promise.all(started.map((node) => node.stop()));
     await rm(folder, { recursive: true, force: true });
   };
   try {
     const file = join(folder, 'rabbitmq.conf');
     await writeFile(file, configuration);
-    const [names = 0, ...ports] = await freePorts(7);
-    for (let index = 0; index < 3; index += 1) {
-      const [amqp = 0, distribution = 0] = ports.slice(2 * index);
-      started.push(
-        await startRabbitmqNode({
-          name: `node-${index}@localhost`,
-          data: join(folder, String(index)),
-          ports: { amqp, distribution, names },
-          configuration: file,
-        }),
-      );
+    for (const machine of machines) {
+      const node = await startRabbitmqNode({
+        name: `shop@${machine.address.peers}`,
+        data: join(folder, machine.name),
+        ports,
+        configuration: file,
+        network: { address: machine.address.shop, command: machine.command },
+      });
+      started.push(node);
     }
     const [first, ...others] = started;
     for (const node of others) {
@@ -82,7 +88,7 @@ export async function startRabbitmqCluster(): Promise<RabbitmqCluster> {
       await node.control('join_cluster', first?.name ?? '');
       await node.control('start_app');
     }
-    const cluster = new RabbitmqCluster(started, stop);
+    const cluster = new RabbitmqCluster(started, machines, stop);
     await cluster.untilComplete();
     return cluster;
   } catch (error) {

@@ -1,6 +1,7 @@
-// Nodes of the RabbitMQ cluster are killed, suspended and started again. Orders continue, and their events wait at most
+// Nodes of the RabbitMQ cluster are killed, suspended, partitioned and started again. Orders continue, and their events wait at most
 // until a majority of the nodes is there again.
 import { countRows, eventsWait, type Fault, pause, seen } from '../outages/fault.ts';
+import type { Link } from './machines.ts';
 import type { ClusterSystem } from './system.ts';
 
 type ClusterFault = Fault<ClusterSystem>;
@@ -16,6 +17,25 @@ async function confirmsWithoutIt(system: ClusterSystem): Promise<boolean> {
   await pause(1_000); // confirms that were already on their way have arrived
   const before = await published(system);
   return seen(async () => (await published(system)) >= before + 20, 60_000);
+}
+
+function partitioned(name: string, ...links: readonly Link[]): ClusterFault {
+  return {
+    name,
+    interrupts: 'nothing',
+    async inject({ system, random }) {
+      const machine = random.pick(system.broker.machines);
+      await machine.cut(...links);
+      try {
+        const confirmed = await confirmsWithoutIt(system);
+        await pause(untilLost);
+        return confirmed ? `the nodes other than ${machine.name} confirmed events` : undefined;
+      } finally {
+        await machine.reconnect();
+      }
+    },
+    repair: ({ broker }) => broker.untilComplete(),
+  };
 }
 
 export const rabbitmqFaults: readonly ClusterFault[] = [
@@ -49,6 +69,9 @@ export const rabbitmqFaults: readonly ClusterFault[] = [
     },
     repair: ({ broker }) => broker.untilComplete(),
   },
+  partitioned('a node of the broker is partitioned from its peers', 'peers'),
+  partitioned('a node of the broker is partitioned from the services', 'shop'),
+  partitioned('a node of the broker is partitioned from its peers and from the services', 'peers', 'shop'),
   {
     name: 'the broker loses its majority',
     interrupts: 'nothing',

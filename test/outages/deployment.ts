@@ -55,14 +55,14 @@ export interface ShopOptions {
 export interface Servers {
   /** The superuser's connection string, for the database `postgres`. */
   readonly adminUrl: string;
-  /**
-   * The host and port of PostgreSQL for the services. When there are several, each replica of a service uses another.
-   */
-  readonly databaseHosts: readonly string[];
+  /** Returns the host and port of PostgreSQL for a replica of a service, or several, separated by commas. */
+  databaseHost(service: ServiceName, replica: number): string;
   /** The address of the broker for the checker, on which no fault acts. */
   readonly brokerUrl: string;
   /** The address of the broker for the services. */
   readonly eventsUrl: string;
+  /** The Redis in which two gateways share their limits. Without one, there is one gateway. */
+  readonly redisUrl?: string;
 }
 
 const replicas = 2;
@@ -83,7 +83,7 @@ export const identity = {
  * because each step needs the results of those before it and registers how it is undone.
  */
 export async function deploy(
-  { adminUrl, databaseHosts, brokerUrl, eventsUrl }: Servers,
+  { adminUrl, databaseHost, brokerUrl, eventsUrl, redisUrl }: Servers,
   { seed, buyers, journal }: ShopOptions,
 ): Promise<Deployment> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-outages-mail-'));
@@ -99,25 +99,27 @@ export async function deploy(
       serviceNames.map((name) => migrate({ url: urls[name], folder: `${root}services/${name}/migrations` })),
     );
 
-    const ports = await freePorts(serviceNames.length * replicas + 1);
-    const gatewayPort = ports.pop() ?? 0;
+    const gateways = redisUrl === undefined ? 1 : replicas;
+    const ports = await freePorts(serviceNames.length * replicas + gateways);
+    const gatewayPorts = ports.splice(serviceNames.length * replicas);
     const portsOf = (name: ServiceName): number[] =>
       ports.slice(serviceNames.indexOf(name) * replicas).slice(0, replicas);
     const direct = (name: ServiceName): string =>
       portsOf(name)
         .map((port) => `http://127.0.0.1:${port}`)
         .join(',');
-    // Both processes of a service share one address, as in a cluster.
-    const balanced = async (name: ServiceName): Promise<string> => {
-      const proxy = await startProxy(portsOf(name).map((port) => ({ host: '127.0.0.1', port })));
+    // All processes of a service, and all gateways, share one address, as in a cluster.
+    const balanced = async (addresses: readonly number[]): Promise<string> => {
+      const proxy = await startProxy(addresses.map((port) => ({ host: '127.0.0.1', port })));
       stops.push(() => proxy.close());
       return `http://127.0.0.1:${proxy.port}`;
     };
-    const [accounts, orders, catalogue, notifications] = await Promise.all([
-      balanced('accounts'),
-      balanced('orders'),
-      balanced('catalogue'),
-      balanced('notifications'),
+    const [accounts, orders, catalogue, notifications, gatewayUrl] = await Promise.all([
+      balanced(portsOf('accounts')),
+      balanced(portsOf('orders')),
+      balanced(portsOf('catalogue')),
+      balanced(portsOf('notifications')),
+      gateways === 1 ? `http://127.0.0.1:${gatewayPorts[0]}` : balanced(gatewayPorts),
     ]);
     const shared = {
       HOST: '127.0.0.1',
@@ -140,8 +142,9 @@ export async function deploy(
     const started = new Map<ServiceName | 'gateway', Supervised[]>();
     const all = (): Supervised[] => [...started.values()].flat();
     stops.push(() => Promise.all(all().map((each) => each.stop())));
+    // The class URL refuses several hosts.
     const databaseUrl = (name: ServiceName, index: number): string =>
-      Object.assign(new URL(urls[name]), { host: databaseHosts[index % databaseHosts.length] }).href;
+      urls[name].replace(new URL(urls[name]).host, databaseHost(name, index));
     for (const name of serviceNames) {
       started.set(
         name,
@@ -163,19 +166,23 @@ export async function deploy(
         ),
       );
     }
-    started.set('gateway', [
-      supervise({
-        name: 'gateway',
-        url: `http://127.0.0.1:${gatewayPort}`,
-        random,
-        main: `${root}gateway/src/main.ts`,
-        environment: {
-          ...shared,
-          GATEWAY_PORT: String(gatewayPort),
-          ...Object.fromEntries(serviceNames.map((name) => [`${name.toUpperCase()}_URL`, direct(name)])),
-        },
-      }),
-    ]);
+    started.set(
+      'gateway',
+      gatewayPorts.map((port, index) =>
+        supervise({
+          name: index === 0 ? 'gateway' : `gateway ${index + 1}`,
+          url: `http://127.0.0.1:${port}`,
+          random,
+          main: `${root}gateway/src/main.ts`,
+          environment: {
+            ...shared,
+            GATEWAY_PORT: String(port),
+            ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
+            ...Object.fromEntries(serviceNames.map((name) => [`${name.toUpperCase()}_URL`, direct(name)])),
+          },
+        }),
+      ),
+    );
 
     const archiver = supervise({
       name: 'archiver',
@@ -186,7 +193,6 @@ export async function deploy(
     });
     stops.push(() => archiver.stop());
 
-    const gatewayUrl = `http://127.0.0.1:${gatewayPort}`;
     const admin = new pg.Pool({
       connectionString: Object.assign(new URL(adminUrl), { pathname: '/shop' }).href,
       max: 4,
@@ -220,7 +226,7 @@ export async function deploy(
       payer: await buyer(`payer-${seed}`, 'payments:write'),
       buyers: await Promise.all(Array.from({ length: buyers }, (_, index) => buyer(`buyer-${seed}-${index}`))),
       buyer,
-      services: () => all().filter(({ name }) => name !== 'gateway'),
+      services: () => serviceNames.flatMap((name) => started.get(name) ?? []),
       catalogueClient: (use) => withClient({ url: urls.catalogue }, use),
       mailFolder,
       brokerUrl,

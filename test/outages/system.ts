@@ -46,7 +46,7 @@ export async function startSystem(options: ShopOptions): Promise<System> {
       {
         adminUrl: postgres.url,
         brokerUrl: broker.url,
-        databaseHosts: [`127.0.0.1:${databaseProxy.port}`],
+        databaseHost: () => `127.0.0.1:${databaseProxy.port}`,
         eventsUrl: eventsUrl.href,
       },
       options,

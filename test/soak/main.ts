@@ -1,6 +1,5 @@
 // `npm run soak -- --hours N --seed S`: every fault of test/outages, or with --clusters those of clusters, for hours.
-import { postgresFaults } from '../clusters/postgres-faults.ts';
-import { rabbitmqFaults } from '../clusters/rabbitmq-faults.ts';
+import { clusterFaults } from '../clusters/cluster-faults.ts';
 import { startClusterSystem } from '../clusters/system.ts';
 import { clockFaults } from '../outages/clock-faults.ts';
 import { eventFaults } from '../outages/event-faults.ts';
@@ -11,12 +10,12 @@ import { soakCommand } from './command.ts';
 import { soak } from './soak.ts';
 
 /** Those of clusters, and those of test/outages that need no single PostgreSQL or broker. */
-const clusterFaults = [...postgresFaults, ...rabbitmqFaults, ...processFaults, ...eventFaults, ...clockFaults];
+const faultsOverClusters = [...clusterFaults, ...processFaults, ...eventFaults, ...clockFaults];
 
 process.exit(
   await soakCommand(process.argv.slice(2), (options) =>
     options.clusters
-      ? soak(options, { start: startClusterSystem, faults: clusterFaults, patience: 180_000 })
+      ? soak(options, { start: startClusterSystem, faults: faultsOverClusters, patience: 180_000 })
       : soak(options, { start: startSystem, faults, patience: 120_000 }),
   ),
 );

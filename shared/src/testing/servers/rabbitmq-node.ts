@@ -10,6 +10,14 @@ const run = promisify(execFile);
 /** Milliseconds within which a server starts. */
 export const startWithin = 90_000;
 
+/** The network of a server: addresses other than the loopback interface, and how programs run there. */
+export interface NodeNetwork {
+  /** The address at which clients reach the server. It listens on all addresses. */
+  readonly address: string;
+  /** Returns the program and the parameters that run a command in this network. */
+  command(program: string, parameters: readonly string[]): [string, string[]];
+}
+
 export interface NodeOptions {
   /** The name of the node, such as `rabbit@localhost`. */
   readonly name: string;
@@ -19,7 +27,14 @@ export interface NodeOptions {
   readonly ports: { readonly amqp: number; readonly distribution: number; readonly names: number };
   /** The configuration file; none by default. */
   readonly configuration?: string;
+  /** The loopback interface by default. With a network, the host in the name of the node is an address. */
+  readonly network?: NodeNetwork;
 }
+
+const loopback: NodeNetwork = {
+  address: '127.0.0.1',
+  command: (program, parameters) => [program, [...parameters]],
+};
 
 /** Immediately after its start, a server may not even know its own name. */
 export async function untilStarted(control: (...parameters: readonly string[]) => Promise<string>): Promise<void> {
@@ -75,6 +90,7 @@ export class RabbitmqNode {
   readonly url: string;
   readonly #programs: string;
   readonly #data: string;
+  readonly #network: NodeNetwork;
   readonly #environment: NodeJS.ProcessEnv;
   #server: ChildProcess;
   #ended: Promise<unknown>;
@@ -83,8 +99,9 @@ export class RabbitmqNode {
     this.name = options.name;
     this.#programs = programs;
     this.#data = options.data;
+    this.#network = options.network ?? loopback;
     this.#environment = environmentOf(options);
-    this.url = `amqp://guest:guest@127.0.0.1:${options.ports.amqp}`;
+    this.url = `amqp://guest:guest@${this.#network.address}:${options.ports.amqp}`;
     this.#server = this.#spawn();
     this.#ended = once(this.#server, 'exit');
   }
@@ -99,7 +116,7 @@ export class RabbitmqNode {
   /** Runs `rabbitmqctl` for this server and returns its output. */
   async control(...parameters: readonly string[]): Promise<string> {
     const options = { env: this.#environment, timeout: startWithin };
-    const { stdout } = await run(join(this.#programs, 'rabbitmqctl'), [...parameters], options);
+    const { stdout } = await run(...this.#network.command(join(this.#programs, 'rabbitmqctl'), parameters), options);
     return stdout;
   }
 
@@ -128,7 +145,7 @@ export class RabbitmqNode {
   /** Kills the server, and Erlang's port mapper when no other server uses it. */
   async stop(): Promise<void> {
     await this.kill();
-    await stopNames(this.#environment);
+    await this.#stopNames();
   }
 
   #signal(name: NodeJS.Signals): void {
@@ -137,19 +154,36 @@ export class RabbitmqNode {
   }
 
   #spawn(): ChildProcess {
-    return spawn(join(this.#programs, 'rabbitmq-server'), { env: this.#environment, stdio: 'ignore', detached: true });
+    const command = this.#network.command(join(this.#programs, 'rabbitmq-server'), []);
+    return spawn(...command, { env: this.#environment, stdio: 'ignore', detached: true });
+  }
+
+  /**
+   * Stops Erlang's port mapper, which was started with the server. It can be stopped once it has noticed the server's
+   * end.
+   */
+  async #stopNames(): Promise<void> {
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      const refused = await run(...this.#network.command('epmd', ['-kill']), { env: this.#environment }).then(
+        () => false,
+        (error: { stdout?: string }) => error.stdout?.includes('living nodes') === true,
+      );
+      if (!refused) return;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
   }
 }
 
-function environmentOf({ name, data, ports, configuration }: NodeOptions): NodeJS.ProcessEnv {
+function environmentOf({ name, data, ports, configuration, network }: NodeOptions): NodeJS.ProcessEnv {
   return {
     ...process.env,
     HOME: data, // the Erlang cookie
     LANG: 'C.UTF-8',
     ERL_EPMD_PORT: String(ports.names),
-    ERL_EPMD_ADDRESS: '127.0.0.1',
     RABBITMQ_NODENAME: name,
-    RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+    ...(network === undefined
+      ? { ERL_EPMD_ADDRESS: loopback.address, RABBITMQ_NODE_IP_ADDRESS: loopback.address }
+      : { RABBITMQ_USE_LONGNAME: 'true', RABBITMQ_NODE_IP_ADDRESS: '0.0.0.0' }),
     RABBITMQ_NODE_PORT: String(ports.amqp),
     RABBITMQ_DIST_PORT: String(ports.distribution),
     RABBITMQ_MNESIA_BASE: join(data, 'data'),
@@ -161,21 +195,6 @@ function environmentOf({ name, data, ports, configuration }: NodeOptions): NodeJ
     RABBITMQ_SERVER_START_ARGS: '-setcookie shop-tests',
     RABBITMQ_CTL_ERL_ARGS: '-setcookie shop-tests',
   };
-}
-
-/**
- * Stops Erlang's port mapper, which was started with the server. It can be stopped once it has noticed the server's
- * end.
- */
-async function stopNames(environment: NodeJS.ProcessEnv): Promise<void> {
-  for (let attempt = 0; attempt < 20; attempt += 1) {
-    const refused = await run('epmd', ['-kill'], { env: environment }).then(
-      () => false,
-      (error: { stdout?: string }) => error.stdout?.includes('living nodes') === true,
-    );
-    if (!refused) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }
 
 async function isProgram(path: string): Promise<boolean> {
