@@ -38,7 +38,7 @@ export class RabbitmqCluster {
   }
 
   /** Resolves when every node runs and sees all others, and none remembers a partition. */
-  async untilComplete(): Promise<void> {
+  async untilComplete(within = 120_000): Promise<void> {
     const names = this.nodes.map(({ name }) => name);
     await eventually(async () => {
       for (const node of this.nodes) {
@@ -49,7 +49,19 @@ export class RabbitmqCluster {
         const missing = names.filter((name) => !status.running_nodes.includes(name));
         if (missing.length > 0 || Object.keys(status.partitions).length > 0) throw new Error(JSON.stringify(status));
       }
-    }, 120_000);
+    }, within);
+  }
+
+  /**
+   * Resolves when the cluster is complete after a node was lost for a while. Restarts a node that does not join again
+   * by itself, as its supervisor or an operator does.
+   */
+  async untilRejoined(node: RabbitmqNode): Promise<void> {
+    await this.untilComplete(30_000).catch(async () => {
+      await node.kill();
+      await node.start();
+      await this.untilComplete();
+    });
   }
 
   stop(): Promise<void> {

@@ -1,7 +1,8 @@
 // Nodes of the RabbitMQ cluster are killed, suspended, partitioned and started again. Orders continue, and their events wait at most
 // until a majority of the nodes is there again.
+import type { RabbitmqNode } from '../../shared/src/testing/servers/rabbitmq-node.ts';
 import { countRows, eventsWait, type Fault, pause, seen } from '../outages/fault.ts';
-import type { Link } from './machines.ts';
+import type { Link, Machine } from './machines.ts';
 import type { ClusterSystem } from './system.ts';
 
 type ClusterFault = Fault<ClusterSystem>;
@@ -19,24 +20,47 @@ async function confirmsWithoutIt(system: ClusterSystem): Promise<boolean> {
   return seen(async () => (await published(system)) >= before + 20, 60_000);
 }
 
-function partitioned(name: string, ...links: readonly Link[]): ClusterFault {
+interface LostNode {
+  readonly server: RabbitmqNode;
+  readonly machine: Machine;
+}
+
+/** A random node is lost for a while, and the shop works with the others. */
+function nodeIsLost(
+  name: string,
+  lose: (node: LostNode) => Promise<void>,
+  restore: (node: LostNode) => Promise<void>,
+): ClusterFault {
+  let server: RabbitmqNode | undefined;
   return {
     name,
     interrupts: 'nothing',
     async inject({ system, random }) {
-      const machine = random.pick(system.broker.machines);
-      await machine.cut(...links);
+      const index = random.integer(0, 2);
+      const machine = system.broker.machines[index];
+      server = system.broker.nodes[index];
+      if (server === undefined || machine === undefined) return undefined;
+      await lose({ server, machine });
       try {
         const confirmed = await confirmsWithoutIt(system);
         await pause(untilLost);
         return confirmed ? `the nodes other than ${machine.name} confirmed events` : undefined;
       } finally {
-        await machine.reconnect();
+        await restore({ server, machine });
       }
     },
-    repair: ({ broker }) => broker.untilComplete(),
+    async repair({ broker }) {
+      if (server !== undefined) await broker.untilRejoined(server);
+    },
   };
 }
+
+const partitioned = (name: string, ...links: readonly Link[]): ClusterFault =>
+  nodeIsLost(
+    name,
+    ({ machine }) => machine.cut(...links),
+    ({ machine }) => machine.reconnect(),
+  );
 
 export const rabbitmqFaults: readonly ClusterFault[] = [
   ...[0, 1, 2].map(
@@ -53,22 +77,11 @@ export const rabbitmqFaults: readonly ClusterFault[] = [
       },
     }),
   ),
-  {
-    name: 'a node of the broker hangs',
-    interrupts: 'nothing',
-    async inject({ system, random }) {
-      const node = random.pick(system.broker.nodes);
-      await node.freeze();
-      try {
-        const confirmed = await confirmsWithoutIt(system);
-        await pause(untilLost);
-        return confirmed ? `the nodes other than ${node.name} confirmed events` : undefined;
-      } finally {
-        await node.thaw();
-      }
-    },
-    repair: ({ broker }) => broker.untilComplete(),
-  },
+  nodeIsLost(
+    'a node of the broker hangs',
+    ({ server }) => server.freeze(),
+    ({ server }) => server.thaw(),
+  ),
   partitioned('a node of the broker is partitioned from its peers', 'peers'),
   partitioned('a node of the broker is partitioned from the services', 'shop'),
   partitioned('a node of the broker is partitioned from its peers and from the services', 'peers', 'shop'),
