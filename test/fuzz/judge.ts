@@ -1,5 +1,4 @@
-// Compares a response with the public contract. It accepts no failure of the shop, because nothing is broken in a
-// run.
+// Compares a response with the public contract. No failure of the shop is accepted, because nothing is broken in a run.
 import { type ContractOperation, dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
 import { type ProblemCode, problemMediaType, problems } from '@shop/shared/problem';
 import { gatewayFields } from '../gateway-fields.ts';

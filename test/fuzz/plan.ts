@@ -31,8 +31,8 @@ export function* plannedRequests(
 }
 
 /**
- * Uses each part of each request in several requests of its operation, each time with other parts. This costs a fraction
- * of the time in which as many requests are generated.
+ * Uses each part of each request in several requests of its operation, each time with other parts. This costs a
+ * fraction of the time in which as many requests are generated.
  */
 function combined(plans: readonly PlannedRequest[]): PlannedRequest[] {
   const byOperation = Map.groupBy(plans, ({ operation }) => operation);

@@ -114,7 +114,8 @@ class Run {
     const operationId = operation?.operationId ?? 'no operation';
     const addFault = (deviations: string[], text: string): void => {
       const fault = { operationId, index, deviations, curl: curlOf(this.#shop.url, sent), answer: text };
-      if (this.#report.add(fault))
+      // The shop may be ending after the signal.
+      if (this.#report.add(fault) && this.#signal?.aborted !== true)
         this.#progress(`FAULT ${operationId}: ${deviations.join('; ')}\n${faultText(fault)}`);
     };
     let answer: ReceivedAnswer;

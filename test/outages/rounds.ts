@@ -62,8 +62,6 @@ export class Rounds<S extends Deployment> {
   readonly #mostSlowness: number;
   readonly #log: (line: string) => void;
   readonly #initialStock = new Map<string, number>();
-  /** The slowness of the machine when the last round ended. */
-  #pace: number | undefined;
 
   constructor(options: RoundsOptions<S>) {
     const { system, journal, patience, readers = false, mostSlowness = Number.POSITIVE_INFINITY } = options;
@@ -114,13 +112,15 @@ export class Rounds<S extends Deployment> {
     ];
   }
 
-  /** Injects the fault while customers shop, and finds out whether the shop recovers in time and nothing is lost. */
-  async run(fault: Fault<S>, seed: number): Promise<Round> {
+  /**
+   * Injects the fault while customers shop, and finds out whether the shop recovers in time and nothing is lost.
+   * @param paceBefore the slowness of the machine before the round
+   */
+  async run(fault: Fault<S>, seed: number, paceBefore = slowness()): Promise<Round> {
     const system = this.#system;
     const { name } = fault;
     const productIds = await this.addProducts(productCount, stockEach);
     const random = createRandom(seed);
-    const paceBefore = this.#pace ?? slowness();
     const { gatewayUrl, buyers, payer } = system;
     const began = performance.now();
     const shopping = startShopping({ gatewayUrl, buyers, payer, productIds, seed });
@@ -152,8 +152,7 @@ export class Rounds<S extends Deployment> {
     const [archived, restored] = [moves.archived - before.archived, moves.restored - before.restored];
     await fault.removeEffects?.(system);
 
-    this.#pace = slowness();
-    const pace = Math.max(paceBefore, this.#pace);
+    const pace = Math.max(paceBefore, slowness());
     const allowed = (fault.recovery ?? promised) * pace;
     const lastFailure = journal.answers.findLast(isFailure)?.at ?? ended;
     const recovery = Math.max(ready, lastFailure) - ended;

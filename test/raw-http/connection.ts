@@ -29,7 +29,7 @@ export class Connection {
   /**
    * Sends a request.
    * @param within milliseconds without a byte after which the response counts as missing
-   * @throws when the response is missing, incomplete or not well-formed, or when more bytes followed the response before
+   * @throws when the response is missing, incomplete or not well-formed, or when bytes followed the response before
    */
   exchange(method: string, bytes: Buffer, within: number): Promise<ReceivedAnswer> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);

@@ -1,5 +1,5 @@
-// Sends a request as it is, also with methods and header fields that fetch refuses. It costs a fraction of the processor
-// time of node:http, and refuses responses that are not well-formed.
+// Sends a request as it is, also with methods and header fields that fetch refuses. It costs a fraction of the
+// processor time of node:http, and refuses responses that are not well-formed.
 import type { ReceivedAnswer } from './answer.ts';
 import { Connection } from './connection.ts';
 

@@ -41,8 +41,8 @@ const buyers = 6;
  */
 const comparedEvery = 100;
 /**
- * While the machine is so many times slower than the one for which the limits are stated, no round begins. When it becomes
- * so slow during a round, refusals by the shop are no violations, because the time limits within the shop pass.
+ * While the machine is so many times slower than the one for which the limits are stated, no round begins. When it
+ * becomes so slow during a round, refusals by the shop are no violations, because the time limits within the shop pass.
  */
 const mostSlowness = 8;
 /** The violations of one round that are kept. */
@@ -100,11 +100,13 @@ class Soak<S extends Deployment> {
     const { folder, signal } = this.#options;
     let isLast = false;
     do {
-      while (slowness() > mostSlowness && performance.now() < until && !signal.aborted) {
-        this.#now = `the machine is more than ${mostSlowness} times too slow`;
+      let pace = slowness();
+      while (pace > mostSlowness && performance.now() < until && !signal.aborted) {
+        this.#now = `the machine is ${pace.toFixed(1)} times too slow`;
         await pause(10_000);
+        pace = slowness();
       }
-      await this.#one();
+      await this.#one(pace);
       if (signal.aborted) return;
       isLast = performance.now() >= until;
       if (isLast && this.#shop !== undefined) await this.#compare((await this.#shop).system);
@@ -115,7 +117,7 @@ class Soak<S extends Deployment> {
   }
 
   /** Runs the next round. A shop that has violated a rule is replaced, so that the next rounds do not find it again. */
-  async #one(): Promise<void> {
+  async #one(pace: number): Promise<void> {
     const state = this.#state;
     const { seed, folder } = this.#options;
     const round = state.rounds;
@@ -127,7 +129,7 @@ class Soak<S extends Deployment> {
     const isLastOfShop = round % comparedEvery === comparedEvery - 1;
     this.#figuresOf(fault.name).rounds += 1;
     try {
-      this.#keep(fault.name, await rounds.run(fault, seed * 100_000 + round));
+      this.#keep(fault.name, await rounds.run(fault, seed * 100_000 + round, pace));
       await keepSamples(folder, await measure(system, this.#milliseconds() / minute));
       if (state.violations.length === before) await rounds.dropChecked();
       if (isLastOfShop) await this.#compare(system);
