@@ -33,9 +33,10 @@ export async function startClusterSystem(options: ShopOptions): Promise<ClusterS
     stops.push(() => broker.stop());
     const redis = await startRealRedis();
     stops.push(() => redis.signal('SIGKILL'));
-    // Each of the three ways to the primary is used by replicas of orders or catalogue, and of another service.
+    // Each of the three ways to the primary is used by replicas of orders or catalogue, and of another service. All
+    // other services use the first one.
     const [haproxy, several] = [postgres.host, postgres.members.map(({ host }) => host).join()];
-    const hosts: Readonly<Record<ServiceName, readonly [string, string]>> = {
+    const hosts: Readonly<Partial<Record<ServiceName, readonly [string, string]>>> = {
       accounts: [haproxy, pgbouncer.host],
       orders: [haproxy, several],
       catalogue: [pgbouncer.host, several],
@@ -44,7 +45,7 @@ export async function startClusterSystem(options: ShopOptions): Promise<ClusterS
     const deployment = await deploy(
       {
         adminUrl: postgres.adminUrl,
-        databaseHost: (service, replica) => hosts[service][replica] ?? haproxy,
+        databaseHost: (service, replica) => hosts[service]?.[replica] ?? haproxy,
         brokerUrl: broker.nodes[0]?.url ?? '',
         eventsUrl: broker.url,
         redisUrl: redis.url,
