@@ -97,7 +97,7 @@ beforeAll(async () => {
 
   for (const target of ['own', 'foreign'] as const) {
     const body = { ...someone, email: `${target}@example.com` };
-    ids.account[target] = (await client.post('/v1/accounts', { body })).body.id;
+    ids.account[target] = idOf(await client.post('/v1/accounts', { body }));
     ids.session[target] = await logIn(target);
   }
   const owner = { accountId: ids.account.own };
@@ -109,15 +109,15 @@ beforeAll(async () => {
   tokens.set('machine', await issuer.sign({ scopes: scopesOf('machine'), isMachine: true }));
 
   const stocked = { token: tokens.get('editor') ?? '', body: { ...product, stock: 100 } };
-  const { id: productId } = (await client.post('/v1/products', stocked)).body;
+  const productId = idOf(await client.post('/v1/products', stocked));
   ids.product = { own: productId, foreign: productId, absent: newId() };
   const file = { rawBody: '{}', headers: { 'Content-Type': 'application/x-ndjson' } };
-  const { id: importId } = (await client.post('/v1/products/imports', { ...stocked, ...file })).body;
+  const importId = idOf(await client.post('/v1/products/imports', { ...stocked, ...file }));
   ids.import = { own: importId, foreign: importId, absent: newId() };
   for (const target of ['own', 'foreign'] as const) {
     const token = await issuer.sign({ accountId: ids.account[target] });
     const body = { items: [{ productId, quantity: 1 }] };
-    ids.order[target] = (await client.post('/v1/orders', { token, body })).body.id;
+    ids.order[target] = idOf(await client.post('/v1/orders', { token, body }));
     await client.post(`/v1/orders/${ids.order[target]}/cancel`, { token });
   }
 });
@@ -130,6 +130,12 @@ afterAll(async () => {
 it('has a rule for every operation of every contract except internal ones, and for no other', () => {
   expect(Object.keys(rules).sort()).toEqual(offered.map(({ operationId }) => operationId).sort());
 });
+
+/** The id of what a request has created. @throws when the request was refused */
+function idOf({ status, body, text }: Awaited<ReturnType<TestClient['post']>>): string {
+  if (status >= 300) throw new Error(`${status} ${text}`);
+  return body.id;
+}
 
 /** Logs in to start a new session of the account. */
 async function logIn(target: 'own' | 'foreign'): Promise<string> {
