@@ -29,11 +29,6 @@ export interface RoundsOptions<S extends Deployment> {
   readonly patience: number;
   /** Whether further customers read all the time. */
   readonly readers?: boolean;
-  /**
-   * When the machine is so many times slower than that of pace.ts, the time limits within the shop may pass, and its
-   * refusals (502, 503, 504) are permitted all the time. By default they never are.
-   */
-  readonly mostSlowness?: number;
   /** Gets a line about each round. */
   readonly log?: (line: string) => void;
 }
@@ -44,8 +39,6 @@ export interface Round {
   readonly evidence: string | undefined;
   /** Orders that were moved into the archive meanwhile. */
   readonly archived: number;
-  /** Whether the machine was too slow to judge refusals. */
-  readonly isSlow: boolean;
   /** What the shop did and must not do; empty when it did nothing of the kind. */
   readonly violations: readonly string[];
   /** Milliseconds between the end of the fault and the recovery of the shop. */
@@ -59,18 +52,15 @@ export class Rounds<S extends Deployment> {
   readonly #journal: Journal;
   readonly #patience: number;
   readonly #readers: boolean;
-  readonly #mostSlowness: number;
   readonly #log: (line: string) => void;
   readonly #initialStock = new Map<string, number>();
 
   constructor(options: RoundsOptions<S>) {
-    const { system, journal, patience, readers = false, mostSlowness = Number.POSITIVE_INFINITY } = options;
-    const { log = (line) => writeSync(1, `${line}\n`) } = options;
+    const { system, journal, patience, readers = false, log = (line) => writeSync(1, `${line}\n`) } = options;
     this.#system = system;
     this.#journal = journal;
     this.#patience = patience;
     this.#readers = readers;
-    this.#mostSlowness = mostSlowness;
     this.#log = log;
   }
 
@@ -162,15 +152,11 @@ export class Rounds<S extends Deployment> {
         `${inTime} (pace ${pace.toFixed(1)}); ${journal.answers.length} requests in ${inSeconds(stopped - began)} s, ` +
         `checked in ${inSeconds(checked - stopped)} s`,
     );
-    const isSlow = pace > this.#mostSlowness;
-    const interruption: Interruption = isSlow
-      ? { interrupts: fault.interrupts === 'gateway' ? 'gateway' : 'service', from: 0, until: Number.POSITIVE_INFINITY }
-      : { interrupts: fault.interrupts, from, until: ended + allowed };
+    const interruption: Interruption = { interrupts: fault.interrupts, from, until: ended + allowed };
     violations.push(...answerViolations(journal.answers, interruption));
     if (!journal.orders.some(({ orderId }) => orderId !== undefined)) violations.push('no order was accepted');
     if (recovery > allowed) violations.push(inTime);
-    const statuses = journal.answers.map(({ status }) => status);
-    return { evidence, archived, isSlow, violations, recovery, statuses };
+    return { evidence, archived, violations, recovery, statuses: journal.answers.map(({ status }) => status) };
   }
 }
 

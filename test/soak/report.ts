@@ -19,13 +19,12 @@ const median = (values: readonly number[]): number => quantile(values, 0.5);
 export const repliesOf = ({ replies }: SoakState): number => sum(Object.values(replies));
 
 export function reportText(state: SoakState, samples: readonly Sample[]): string {
-  const { seed, clusters, starts, rounds, slowRounds, milliseconds, replies, faults, violations } = state;
+  const { seed, clusters, starts, rounds, milliseconds, replies, faults, violations } = state;
   const statuses = Object.entries(replies).map(([status, count]) => `${status}: ${number(count)}`);
   return [
     `# Soak with seed ${seed}${clusters ? ' over clusters' : ''}`,
     '',
-    `${number(rounds)} rounds in ${(milliseconds / 3_600_000).toFixed(2)} hours and ${starts} starts, ` +
-      `${number(slowRounds)} of them on a machine too slow to judge refusals; ` +
+    `${number(rounds)} rounds in ${(milliseconds / 3_600_000).toFixed(2)} hours and ${starts} starts; ` +
       `${number(repliesOf(state))} requests (${statuses.join(', ')}); ${violations.length} violations.`,
     '',
     '| Fault | Rounds | Not seen | Recovery in s: median | 99% | most |',

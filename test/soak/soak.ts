@@ -41,8 +41,8 @@ const buyers = 6;
  */
 const comparedEvery = 100;
 /**
- * While the machine is so many times slower than the one for which the limits are stated, no round begins. When it
- * becomes so slow during a round, refusals by the shop are no violations, because the time limits within the shop pass.
+ * No round begins while the machine is so many times slower than the one for which the limits are stated: the time
+ * limits within the shop would pass, and its correct refusals would count as violations.
  */
 const mostSlowness = 8;
 /** The violations of one round that are kept. */
@@ -145,8 +145,7 @@ class Soak<S extends Deployment> {
     const journal: Journal = { answers: [], orders: [], accounts: [] };
     const system = await this.#scenario.start({ seed, buyers, journal });
     const log = (line: string): void => appendFileSync(join(folder, 'rounds.log'), `${this.#state.rounds} ${line}\n`);
-    const { patience } = this.#scenario;
-    return { system, rounds: new Rounds({ system, journal, patience, readers: true, mostSlowness, log }) };
+    return { system, rounds: new Rounds({ system, journal, patience: this.#scenario.patience, readers: true, log }) };
   }
 
   /** Stops the shop, if there is one. A shop that could not start has stopped itself. */
@@ -171,9 +170,8 @@ class Soak<S extends Deployment> {
     return fault;
   }
 
-  #keep(name: string, { evidence, isSlow, violations, recovery, statuses }: Round): void {
+  #keep(name: string, { evidence, violations, recovery, statuses }: Round): void {
     const { replies } = this.#state;
-    if (isSlow) this.#state.slowRounds += 1;
     const figures = this.#figuresOf(name);
     figures.recoveries.push(Math.round(recovery));
     if (evidence === undefined) figures.withoutEffect += 1;

@@ -22,8 +22,6 @@ export interface SoakState {
   starts: number;
   /** Finished rounds, and so the number of the next one. */
   rounds: number;
-  /** Rounds in which the machine was too slow to judge refusals. */
-  slowRounds: number;
   /** Of all starts. */
   milliseconds: number;
   /** Status → replies; 0 stands for no reply. */
@@ -45,17 +43,7 @@ export async function readState(folder: string, seed: number, clusters: boolean)
     throw error;
   });
   if (text === undefined)
-    return {
-      seed,
-      clusters,
-      starts: 0,
-      rounds: 0,
-      slowRounds: 0,
-      milliseconds: 0,
-      replies: {},
-      faults: {},
-      violations: [],
-    };
+    return { seed, clusters, starts: 0, rounds: 0, milliseconds: 0, replies: {}, faults: {}, violations: [] };
   const state = JSON.parse(text) as SoakState;
   if (state.seed !== seed || state.clusters !== clusters)
     throw new Error(
