@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 
 /** Returns the next request in full: request line, headers, body. */
-export type NextRequest = () => string;
+export type NextRequest = () => string | Buffer;
 
 export interface Load {
   readonly port: number;

@@ -155,7 +155,7 @@ async function handle<Context>(
   // The request conforms to the contract, and the types of the function are generated from the same contract.
   const plain = await run(checked as never, options.context);
   const isCompressed = plain.keep !== undefined && acceptsGzip(request.headers['accept-encoding']);
-  const reply = isCompressed ? await compressed(plain) : plain;
+  const reply = isCompressed ? compressed(plain) : plain;
   const common = headersOf(operation, caller, reply);
   keepAnswer(response, requestText(request, json), operation, reply, common);
   const unchanged = operation.conditional && notModified(request.headers, reply.etag);
