@@ -45,6 +45,8 @@ export interface FailoverShop {
   order(customer: Customer, productId: string, quantity?: number): Promise<string>;
   /** An action of the customer, or of staff. */
   act(orderId: string, action: string, customer?: Customer): Promise<void>;
+  /** Reports money that was received or refunded. The reference is the id of the order. */
+  report(orderId: string, path: 'payments' | 'refunds', amount: number): Promise<void>;
   /** Resolves when every published event is handled or is a dead letter, and every event is published. */
   untilHandled(): Promise<void>;
   /** Resolves when all processes are ready. */
@@ -107,7 +109,9 @@ export async function startFailoverShop(apart: readonly ServiceName[]): Promise<
     };
     const service = (name: ServiceName): TestService => groupOf(name).services.service(name);
     const { issuer, mailFolder } = groupOf('orders').services;
-    const staff = await issuer.sign({ scopes: ['catalogue:write', 'orders:fulfil', 'orders:read-all'] });
+    const staff = await issuer.sign({
+      scopes: ['catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write'],
+    });
     const dataDir = join(tmpdir(), `shop-failover-${newId()}`);
     stops.push(() => rm(dataDir, { recursive: true, force: true }));
     const run: FailoverShop['run'] = (...parameters) =>
@@ -163,6 +167,11 @@ export async function startFailoverShop(apart: readonly ServiceName[]): Promise<
       async act(orderId, action, customer) {
         const token = customer?.token ?? staff;
         const answer = await service('orders').client.post(`/v1/orders/${orderId}/${action}`, { token });
+        if (answer.status !== 200) throw new Error(answer.text);
+      },
+      async report(orderId, path, amount) {
+        const body = { reference: orderId, amount, currency: 'EUR' };
+        const answer = await service('orders').client.post(`/v1/orders/${orderId}/${path}`, { token: staff, body });
         if (answer.status !== 200) throw new Error(answer.text);
       },
       untilHandled: () =>
