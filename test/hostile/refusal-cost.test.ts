@@ -59,16 +59,16 @@ describe.each(operations)('$operationId', (operation) => {
   const costOfBody = (body: string) => costOf(metrics, requests, () => send(operation, body));
 
   /**
-   * Returns the smallest of several ratios to the cost of the accepted body. Both costs of a ratio are measured one
-   * after the other, because the speed of the machine changes within seconds.
+   * Returns the ratio to the cost of the accepted body: the first one that is small enough, or the smallest of several.
+   * Both costs of a ratio are measured one after the other, because the speed of the machine changes within seconds.
    */
   async function leastRatio(body: string): Promise<number> {
-    const ratios: number[] = [];
-    for (let attempt = 0; attempt < tries; attempt += 1) {
+    let least = Number.POSITIVE_INFINITY;
+    for (let attempt = 0; attempt < tries && least >= mostTimes; attempt += 1) {
       const plain = await costOfBody(accepted);
-      ratios.push((await costOfBody(body)) / plain);
+      least = Math.min(least, (await costOfBody(body)) / plain);
     }
-    return Math.min(...ratios);
+    return least;
   }
 
   beforeAll(async () => {

@@ -139,8 +139,10 @@ export function someRequests(count: number, seed: number): PageRequest[] {
   return [...new Map(all.map((request) => [JSON.stringify(request), request])).values()];
 }
 
+type Kind = 'price' | 'name' | 'brand' | 'rating' | 'status' | 'stock' | 'reserve' | 'add' | 'remove' | 'import';
+
 export interface Write {
-  readonly kind: 'price' | 'name' | 'brand' | 'rating' | 'status' | 'stock' | 'reserve' | 'add' | 'remove';
+  readonly kind: Kind;
   readonly which: number;
   readonly price: number;
   readonly name: string;
@@ -152,7 +154,13 @@ export interface Write {
 
 export function someWrites(count: number, seed: number): Write[] {
   const write = fc.record({
-    kind: fc.constantFrom('price', 'name', 'brand', 'rating', 'status', 'stock', 'reserve', 'add', 'remove'),
+    kind: fc.oneof(
+      {
+        weight: 29,
+        arbitrary: fc.constantFrom('price', 'name', 'brand', 'rating', 'status', 'stock', 'reserve', 'add', 'remove'),
+      },
+      { weight: 1, arbitrary: fc.constant('import') },
+    ),
     which: fc.nat(),
     price,
     name: fc.constantFrom(...names),
@@ -164,7 +172,7 @@ export function someWrites(count: number, seed: number): Write[] {
   return fc.sample(write, { numRuns: count, seed });
 }
 
-const statements: Readonly<Record<Exclude<Write['kind'], 'add'>, string>> = {
+const statements: Readonly<Record<Exclude<Kind, 'add'>, string>> = {
   price: 'UPDATE products SET price_minor = $2 WHERE id = $1',
   name: 'UPDATE products SET name = $2 WHERE id = $1',
   brand: 'UPDATE products SET brand = $2 WHERE id = $1',
@@ -173,7 +181,10 @@ const statements: Readonly<Record<Exclude<Write['kind'], 'add'>, string>> = {
   stock: 'UPDATE products SET stock = CASE WHEN stock = 0 THEN 2 ELSE 0 END, reserved = 0 WHERE id = $1',
   reserve: 'UPDATE products SET reserved = reserved + 1 WHERE id = $1 AND stock > reserved',
   remove: 'DELETE FROM products WHERE id = $1',
+  import: 'UPDATE products SET price_minor = $2, updated_at = now() WHERE id = ANY ($1::uuid[])',
 };
+/** The numbers of products of an import. After the larger one, all pages are dropped. */
+const importSizes = [20, 120];
 
 /** Writes one of the products. Some of the transactions commit later or never. */
 export async function writeProduct(pool: pg.Pool, ids: string[], write: Write): Promise<void> {
@@ -190,7 +201,9 @@ export async function writeProduct(pool: pg.Pool, ids: string[], write: Write): 
   const index = write.which % ids.length;
   const id = ids[index] ?? '';
   if (write.kind === 'remove') ids.splice(index, 1);
+  const size = importSizes[write.which % importSizes.length];
   const values = {
+    import: write.price * 100,
     price: write.price * 100,
     name: write.name,
     brand: write.brand,
@@ -205,7 +218,7 @@ export async function writeProduct(pool: pg.Pool, ids: string[], write: Write): 
   let isBroken = true;
   try {
     await connection.query('BEGIN');
-    await connection.query(statements[write.kind], [id, ...value]);
+    await connection.query(statements[write.kind], [write.kind === 'import' ? ids.slice(0, size) : id, ...value]);
     const isRolledBack = write.kind !== 'remove' && write.which % 7 === 0;
     await connection.query(isRolledBack ? 'ROLLBACK' : 'COMMIT');
     isBroken = false;

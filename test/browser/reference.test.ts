@@ -1,119 +1,20 @@
-// The documentation in a real browser: its pages on each screen, and an order that is placed and cancelled from the
-// page.
+// The reference of the API in a real browser: requests that are sent from its pages, such as an order that is placed and
+// cancelled.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { guideNames } from '../../gateway/plugin/pages/docs/documentation.ts';
-import { type RunningShop, startShop } from '../running-shop.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { findings } from './accessibility.ts';
-import { startChromium } from './chromium.ts';
+import { type Documentation, lightness, openDocumentation, type Visit } from './documentation.ts';
 import { screens } from './screens.ts';
 
-let shop: RunningShop;
-let browser: Browser;
+let documentation: Documentation;
 
 beforeAll(async () => {
-  [shop, browser] = await Promise.all([startShop(), startChromium()]);
+  documentation = await openDocumentation();
 });
+afterAll(() => documentation?.stop());
 
-afterAll(async () => {
-  await browser.close();
-  await shop.stop();
-});
-
-interface Visit {
-  readonly page: Page;
-  /** Collects console errors and warnings, uncaught errors, and requests to other hosts. */
-  readonly complaints: string[];
-}
-
-/** Opens a page, and opens it again when the machine's network changed meanwhile, which aborts loading. */
-async function visit(path: string, options: BrowserContextOptions = {}): Promise<Visit> {
-  for (let left = 3; ; left--) {
-    const context = await browser.newContext({ baseURL: shop.url, ...options });
-    context.setDefaultTimeout(60_000);
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('request', (request) => {
-      const { protocol, origin } = new URL(request.url());
-      if (protocol !== 'data:' && origin !== new URL(shop.url).origin) complaints.push(`request to ${request.url()}`);
-    });
-    await page.goto(path, { waitUntil: 'load' }).catch((error: Error) => complaints.push(error.message));
-    if (left === 0 || !complaints.some((complaint) => complaint.includes('ERR_NETWORK_CHANGED')))
-      return { page, complaints };
-    await context.close();
-  }
-}
-
-const texts = [
-  '/',
-  '/docs/nonsense',
-  '/docs',
-  '/docs/reference',
-  '/docs/changelog',
-  '/problems',
-  '/problems/price-changed',
-];
-const paths = [...texts, ...guideNames.map((name) => `/docs/${name}`)];
-
-/** The pages of operations that the reference lists. */
-async function operationPages(): Promise<string[]> {
-  const html = await (await fetch(new URL('/docs/reference', shop.url))).text();
-  return [...new Set([...html.matchAll(/href="(\/docs\/reference\/[a-z-]+)"/g)].map(([, path = '']) => path))];
-}
-
-/**
- * Returns the luminance of the page and of its first heading, from 0 (black) to 1 (white). A page that sets no colour
- * has the browser's default.
- */
-async function lightness(page: Page): Promise<{ ground: number | undefined; text: number }> {
-  const [body = '', root = '', heading = ''] = await page.evaluate<string[]>(
-    `[document.body, document.documentElement, document.querySelector('main h1, main h2')]
-      .map((element, index) => getComputedStyle(element)[index === 2 ? 'color' : 'backgroundColor'])`,
-  );
-  const ground = [body, root].find((colour) => colour !== 'rgba(0, 0, 0, 0)');
-  return { ground: ground === undefined ? undefined : lightnessOf(ground), text: lightnessOf(heading) };
-}
-
-function lightnessOf(colour: string): number {
-  const parts = (colour.match(/\d+/g) ?? []).slice(0, 3).map(Number);
-  return parts.reduce((sum, part) => sum + part, 0) / 765;
-}
-
-async function isGood(path: string, { page, complaints }: Visit, colorScheme: 'light' | 'dark'): Promise<void> {
-  // The browser itself reports the status of the page that explains it.
-  const own = complaints.filter((complaint) => !complaint.includes('status of 404'));
-  expect([path, own]).toEqual([path, []]);
-  const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-  expect([path, overflow <= 0]).toEqual([path, true]);
-  const { ground = colorScheme === 'dark' ? 0 : 1, text } = await lightness(page);
-  expect(colorScheme === 'dark' ? 1 - ground : ground).toBeGreaterThan(0.8);
-  expect(Math.abs(ground - text)).toBeGreaterThan(0.5);
-  expect([path, await findings(page)]).toEqual([path, []]);
-}
-
-describe.each(screens)('on a %s in a %s room', (_device, colorScheme, viewport) => {
-  it.each(paths)('%s is complete, accessible, sends no request elsewhere, fits and can be read', async (path) => {
-    const visited = await visit(path, { colorScheme, viewport });
-    await isGood(path, visited, colorScheme);
-    await visited.page.context().close();
-  });
-
-  it('the page of every operation is, too', async () => {
-    const all = await operationPages();
-    expect(all.length).toBeGreaterThan(40);
-    const visited = await visit('/docs', { colorScheme, viewport });
-    for (const path of all) {
-      await visited.page.goto(path);
-      await isGood(path, visited, colorScheme);
-    }
-    await visited.page.context().close();
-  });
-});
+const visit = (path: string, options?: BrowserContextOptions): Promise<Visit> => documentation.visit(path, options);
 
 /** Sends the request of an operation, on its page. */
 async function tried(page: Page, operation: string, { body, values = {} }: Attempt = {}): Promise<Answer> {
@@ -168,7 +69,7 @@ describe('a visitor of the reference', () => {
       await page.goto('/docs/reference/cancel-order');
       expect(await page.getByLabel('Order', { exact: true }).inputValue()).toBe(id);
       expect(await page.locator('pre[data-tab=curl], [data-tab=curl] pre').first().textContent()).toContain(
-        `${new URL(shop.url).origin}/v1/orders/${id}/cancel`,
+        `${new URL(documentation.shop.url).origin}/v1/orders/${id}/cancel`,
       );
       const cancelled = await tried(page, 'cancel-order');
       expect([cancelled.status, cancelled.body.status]).toEqual([200, 'cancelled']);

@@ -1,0 +1,3 @@
+import { describePages } from './docs-pages.ts';
+
+describePages('desktop');
