@@ -98,6 +98,29 @@ describe('a read-only database', () => {
     );
   });
 
+  it('confirms nothing that is stored, because a former primary may show a commit that is lost', async () => {
+    const productId = await shop.product({ stock: 5 });
+    const headers = { 'Idempotency-Key': 'place and confirm' };
+    const place = () => shop.order(customer, { [productId]: 1 }, { headers });
+    const placed = await place();
+    expect(placed.status).toBe(201);
+    const cancel = () =>
+      shop.act(customer, String(placed.body.id), 'cancel', { headers: { 'Idempotency-Key': 'cancel and confirm' } });
+    const cancelled = await cancel();
+    expect(cancelled.status).toBe(200);
+    await setReadOnly(true);
+
+    for (const repeat of [place, cancel]) expect(await repeat()).toMatchObject({ status: 503 });
+
+    await setReadOnly(false);
+    await eventually(async () => expect(await readiness()).toMatchObject({ status: 200 }));
+    for (const [repeat, { status, body }] of [[place, placed] as const, [cancel, cancelled] as const]) {
+      const replayed = await repeat();
+      expect(replayed).toMatchObject({ status, body });
+      expect(replayed.headers['idempotency-replayed']).toBe('true');
+    }
+  });
+
   it('delays the start of a service, which continues by itself', async () => {
     await setReadOnly(true);
     const orders = shop.services.service('orders');

@@ -29,6 +29,14 @@ const selectKept = `
   SELECT fingerprint, status, headers, etag, body FROM idempotency_keys
   WHERE account_id = $1 AND operation_id = $2 AND key = $3 AND created_at > now() - interval '${keptHours} hours'`;
 
+/**
+ * Writes a stored response again without a change, before it is returned. Its commit then cannot be lost any more,
+ * because this statement commits later. Reading alone does not suffice with synchronous replication: a primary that is
+ * cut off from its standbys stores the commit itself, never confirms it, and shows it when it starts again as a standby.
+ */
+const confirmKept = `
+  UPDATE idempotency_keys SET created_at = created_at WHERE account_id = $1 AND operation_id = $2 AND key = $3`;
+
 /** The statuses of refusals that are stored. After any other refusal, the corrected request may use the same key. */
 const keptRefusals: ReadonlySet<number> = new Set([409, 422]);
 
@@ -96,7 +104,9 @@ export async function keptAnswer(request: OperationRequest, context: Idempotency
     text: selectKept,
     values: scopeOf(request, key),
   });
-  return rows[0] && replay(rows[0], request, context.idempotencySecrets);
+  if (rows[0] === undefined) return undefined;
+  await context.database.pool.query(confirmKept, scopeOf(request, key));
+  return replay(rows[0], request, context.idempotencySecrets);
 }
 
 function scopeOf(request: OperationRequest, key: string): string[] {
@@ -110,7 +120,7 @@ function fingerprintOf(request: OperationRequest, secret: string): string {
 }
 
 /**
- * Locks the key until the transaction ends, and reads its row.
+ * Locks the key until the transaction ends, and reads its row. A stored response may be returned after the COMMIT.
  * @throws Problem 409 when another request has the lock
  */
 async function claim(tx: Transaction, scope: readonly string[]): Promise<StoredAnswer | undefined> {
@@ -124,7 +134,9 @@ async function claim(tx: Transaction, scope: readonly string[]): Promise<StoredA
       headers: { 'Retry-After': '1' },
     });
   }
-  return claimed.fingerprint === null ? undefined : claimed;
+  if (claimed.fingerprint === null) return undefined;
+  await sql(tx, confirmKept, scope);
+  return claimed;
 }
 
 function replay(stored: StoredAnswer, request: OperationRequest, secrets: Secrets): Reply {
