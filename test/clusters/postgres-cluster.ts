@@ -60,13 +60,15 @@ export class PostgresCluster {
     await eventually(() => Promise.all(members.map(requireStandby)), startWithin);
   }
 
-  /** The standby for which commits wait. */
-  async synchronousStandby(): Promise<Member> {
-    const { members } = await this.#state();
-    const name = members.find(({ role }) => role === 'sync_standby')?.name;
-    const member = this.members.find((each) => each.name === name);
-    if (member === undefined) throw new Error('there is no synchronous standby');
-    return member;
+  /** Resolves to the standby for which commits wait. A member that has just returned may not know it yet. */
+  synchronousStandby(): Promise<Member> {
+    return eventually(async () => {
+      const { members } = await this.#state();
+      const name = members.find(({ role }) => role === 'sync_standby')?.name;
+      const member = this.members.find((each) => each.name === name);
+      if (member === undefined) throw new Error('there is no synchronous standby');
+      return member;
+    }, startWithin);
   }
 
   /** Resolves when all members run, the standbys follow the primary, and commits wait for one of them. */
