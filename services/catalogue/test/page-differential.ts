@@ -139,7 +139,8 @@ export function someRequests(count: number, seed: number): PageRequest[] {
   return [...new Map(all.map((request) => [JSON.stringify(request), request])).values()];
 }
 
-type Kind = 'price' | 'name' | 'brand' | 'rating' | 'status' | 'stock' | 'reserve' | 'add' | 'remove' | 'import';
+const single = ['price', 'name', 'brand', 'rating', 'status', 'stock', 'reserve', 'add', 'remove'] as const;
+type Kind = (typeof single)[number] | 'import';
 
 export interface Write {
   readonly kind: Kind;
@@ -155,10 +156,7 @@ export interface Write {
 export function someWrites(count: number, seed: number): Write[] {
   const write = fc.record({
     kind: fc.oneof(
-      {
-        weight: 29,
-        arbitrary: fc.constantFrom('price', 'name', 'brand', 'rating', 'status', 'stock', 'reserve', 'add', 'remove'),
-      },
+      { weight: 29, arbitrary: fc.constantFrom(...single) },
       { weight: 1, arbitrary: fc.constant('import') },
     ),
     which: fc.nat(),

@@ -25,17 +25,15 @@ interface StoredAnswer {
 /** Hours for which a response is stored. The SQL function `claim_idempotency_key` uses the same period. */
 const keptHours = 24;
 
-const selectKept = `
-  SELECT fingerprint, status, headers, etag, body FROM idempotency_keys
-  WHERE account_id = $1 AND operation_id = $2 AND key = $3 AND created_at > now() - interval '${keptHours} hours'`;
-
 /**
- * Writes a stored response again without a change, before it is returned. Its commit then cannot be lost any more,
+ * Returns a stored response, and writes it again without a change: the commit that stored it cannot be lost any more,
  * because this statement commits later. Reading alone does not suffice with synchronous replication: a primary that is
- * cut off from its standbys stores the commit itself, never confirms it, and shows it when it starts again as a standby.
+ * cut off from its standbys stores a commit itself, never confirms it, and shows it when it starts again as a standby.
  */
 const confirmKept = `
-  UPDATE idempotency_keys SET created_at = created_at WHERE account_id = $1 AND operation_id = $2 AND key = $3`;
+  UPDATE idempotency_keys SET created_at = created_at
+  WHERE account_id = $1 AND operation_id = $2 AND key = $3 AND created_at > now() - interval '${keptHours} hours'
+  RETURNING fingerprint, status, headers, etag, body`;
 
 /** The statuses of refusals that are stored. After any other refusal, the corrected request may use the same key. */
 const keptRefusals: ReadonlySet<number> = new Set([409, 422]);
@@ -101,12 +99,10 @@ export async function keptAnswer(request: OperationRequest, context: Idempotency
   if (typeof key !== 'string') return undefined;
   const { rows } = await context.database.pool.query<StoredAnswer>({
     name: 'kept-answer',
-    text: selectKept,
+    text: confirmKept,
     values: scopeOf(request, key),
   });
-  if (rows[0] === undefined) return undefined;
-  await context.database.pool.query(confirmKept, scopeOf(request, key));
-  return replay(rows[0], request, context.idempotencySecrets);
+  return rows[0] && replay(rows[0], request, context.idempotencySecrets);
 }
 
 function scopeOf(request: OperationRequest, key: string): string[] {
@@ -124,9 +120,9 @@ function fingerprintOf(request: OperationRequest, secret: string): string {
  * @throws Problem 409 when another request has the lock
  */
 async function claim(tx: Transaction, scope: readonly string[]): Promise<StoredAnswer | undefined> {
-  const [claimed] = await sql<{ locked: boolean } & (StoredAnswer | { fingerprint: null })>(
+  const [claimed] = await sql<{ locked: boolean; fingerprint: string | null }>(
     tx,
-    'SELECT locked, fingerprint, status, headers, etag, body FROM claim_idempotency_key($1, $2, $3)',
+    'SELECT locked, fingerprint FROM claim_idempotency_key($1, $2, $3)',
     scope,
   );
   if (claimed?.locked !== true) {
@@ -135,8 +131,8 @@ async function claim(tx: Transaction, scope: readonly string[]): Promise<StoredA
     });
   }
   if (claimed.fingerprint === null) return undefined;
-  await sql(tx, confirmKept, scope);
-  return claimed;
+  const [stored] = await sql<StoredAnswer>(tx, confirmKept, scope);
+  return stored;
 }
 
 function replay(stored: StoredAnswer, request: OperationRequest, secrets: Secrets): Reply {
