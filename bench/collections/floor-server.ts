@@ -1,5 +1,5 @@
-// The minimal server: node:http and pg, with one handwritten prepared statement for each case, dates as text, and no
-// validation.
+// The minimal server: node:http and pg, with one handwritten prepared statement for each case or for each combination
+// of filters and order, dates as text, and no validation.
 import { createServer } from 'node:http';
 import pg from 'pg';
 import { alternatives, brands, range, rating } from './cases.ts';
@@ -40,17 +40,60 @@ const statements: Readonly<Record<string, { text: string; values: unknown[] }>> 
   },
 };
 
+const sortColumns: Readonly<Record<string, string>> = {
+  createdAt: 'created_at',
+  name: 'name',
+  price: 'price_minor',
+  rating: 'rating_tenths',
+};
+const priceOperators: Readonly<Record<string, string>> = { lt: '<', gte: '>=' };
+
+/** The statement of `GET /v1/products` with the parameters that the benchmark of pages uses. */
+function pageStatement(query: URLSearchParams): { text: string; values: unknown[]; limit: number } {
+  const values: unknown[] = [];
+  const conditions = ['brand', 'category'].flatMap((column) =>
+    query.has(column) ? [`${column} = $${values.push(query.get(column))}`] : [],
+  );
+  for (const part of query.get('price')?.split(',') ?? []) {
+    const [operator = '', price] = part.split(':');
+    conditions.push(`price_minor ${priceOperators[operator]} $${values.push(Number(price) * 100)}`);
+  }
+  const order = (query.get('sort') ?? 'createdAt:desc').split(',').map((part) => part.split(':'));
+  const by = order.map(([field = '', direction]) => `${sortColumns[field]} ${direction}`);
+  const limit = Number(query.get('limit') ?? 20);
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  return {
+    text: `SELECT ${columns} FROM products ${where} ORDER BY ${by.join()}, id ${order.at(-1)?.[1]} LIMIT ${limit + 1}`,
+    values,
+    limit,
+  };
+}
+
+const names = new Map<string, string>();
+
+/** A short name for each text, because PostgreSQL cuts names of statements off after 63 bytes. */
+function nameOf(sql: string): string {
+  const name = names.get(sql) ?? `page ${names.size}`;
+  names.set(sql, name);
+  return name;
+}
+
+function caseStatement(path: string, after: string | undefined): { text: string; values: unknown[]; limit: number } {
+  const { text = '', values = [] } = statements[path] ?? {};
+  return { text, values: after ? decodeURIComponent(after).split('|') : values, limit: 20 };
+}
+
 const server = createServer(async (request, response) => {
   const [path = '', after] = (request.url ?? '').split('?');
-  const statement = statements[path];
-  const values = after ? decodeURIComponent(after).split('|') : (statement?.values ?? []);
-  const { rows } = await pool.query({ name: path, text: statement?.text ?? '', values });
-  const hasMore = rows.length > 20;
-  const items = hasMore ? rows.slice(0, 20) : rows;
+  const isPage = path === '/v1/products';
+  const { text: sql, values, limit } = isPage ? pageStatement(new URLSearchParams(after)) : caseStatement(path, after);
+  const { rows } = await pool.query({ name: isPage ? nameOf(sql) : path, text: sql, values });
+  const hasMore = rows.length > limit;
+  const items = hasMore ? rows.slice(0, limit) : rows;
   const last = items.at(-1);
   const text = JSON.stringify({
     items,
-    pagination: { limit: 20, hasMore, nextCursor: last && `${last.created_at}|${last.id}` },
+    pagination: { limit, hasMore, nextCursor: last && `${last.created_at}|${last.id}` },
   });
   response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
   response.end(text);

@@ -41,6 +41,8 @@ export async function startEtcd(folder: string, machines: readonly Machine[]): P
       // Longer than the defaults, so that a busy machine causes no elections.
       'heartbeat-interval': '300',
       'election-timeout': '3000',
+      // A node that joins again after a partition causes no election. Newer versions do this by default.
+      'pre-vote': 'true',
       'log-level': 'error',
     };
     const parameters = Object.entries(options).map(([option, value]) => `--${option}=${value}`);

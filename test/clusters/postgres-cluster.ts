@@ -46,42 +46,40 @@ export class PostgresCluster {
 
   /** Resolves to the member on which a transaction commits. */
   primary(): Promise<Member> {
-    return eventually(() => Promise.any(this.members.map(committing)), startWithin);
+    return this.#eventually(() => this.#committing());
   }
 
   /** Resolves to a member other than `former` on which a transaction commits. */
   nextPrimary(former: Member): Promise<Member> {
     const others = this.members.filter((member) => member !== former);
-    return eventually(() => Promise.any(others.map(committing)), startWithin);
+    return this.#eventually(() => Promise.any(others.map(committing)));
   }
 
   /** Resolves when these members are standbys; by default all of them. */
   async untilStandbys(members = this.members): Promise<void> {
-    await eventually(() => Promise.all(members.map(requireStandby)), startWithin);
+    await this.#eventually(() => Promise.all(members.map(requireStandby)));
   }
 
   /** Resolves to the standby for which commits wait. A member that has just returned may not know it yet. */
   synchronousStandby(): Promise<Member> {
-    return eventually(async () => {
+    return this.#eventually(async () => {
       const { members } = await this.#state();
       const name = members.find(({ role }) => role === 'sync_standby')?.name;
       const member = this.members.find((each) => each.name === name);
       if (member === undefined) throw new Error('there is no synchronous standby');
       return member;
-    }, startWithin);
+    });
   }
 
-  /** Resolves when all members run, the standbys follow the primary, and commits wait for one of them. */
+  /** Resolves when all members run, the primary sends its changes to both standbys, and commits wait for one of them. */
   async untilComplete(): Promise<void> {
-    await eventually(async () => {
+    await this.#eventually(async () => {
       const { members } = await this.#state();
       const roles = members.map(({ role }) => role).sort();
-      const follow = members.every(({ role, state, lag }) =>
-        role === 'leader' ? state === 'running' : ['running', 'streaming'].includes(state) && Number(lag) < 1_000_000,
-      );
-      if (!follow || roles.join() !== 'leader,replica,sync_standby') throw new Error(JSON.stringify(members));
-    }, startWithin);
-    await this.primary();
+      if (roles.join() !== 'leader,replica,sync_standby') throw new Error(JSON.stringify(members));
+      const standbys = await ask(await this.#committing(), streamingStandbys);
+      if (standbys.length < 2) throw new Error(`only ${JSON.stringify(standbys)} follow the primary`);
+    });
   }
 
   /** Makes another member the primary, as an operator does. */
@@ -107,6 +105,20 @@ export class PostgresCluster {
     for (const each of [...this.#stops].reverse()) await each();
   }
 
+  /** Resolves to the member on which a transaction commits now. */
+  #committing(): Promise<Member> {
+    return Promise.any(this.members.map(committing));
+  }
+
+  /** Repeats the attempt until it succeeds. The error of the last attempt contains the end of the logs. */
+  async #eventually<T>(attempt: () => Promise<T>): Promise<T> {
+    try {
+      return await eventually(attempt, startWithin);
+    } catch (cause) {
+      throw new Error(`${String(cause)}\n${await this.logs()}`, { cause });
+    }
+  }
+
   async #state(): Promise<{ members: readonly MemberState[] }> {
     return Promise.any(
       this.members.map(async ({ machine }) => {
@@ -121,9 +133,10 @@ export class PostgresCluster {
 interface MemberState {
   readonly name: string;
   readonly role: string;
-  readonly state: string;
-  readonly lag?: number | string;
 }
+
+const streamingStandbys = `
+  SELECT application_name AS name FROM pg_stat_replication WHERE state = 'streaming' AND application_name LIKE 'database-%'`;
 
 /** Resolves when a transaction has committed on this member. A commit waits for the synchronous standby. */
 async function committing(member: Member): Promise<Member> {
@@ -175,9 +188,7 @@ export async function startPostgresCluster(machines: readonly Machine[]): Promis
     }
     stops.push(await startHaproxy(folder, proxyPort, members));
     const cluster = new PostgresCluster({ members, etcd, host: `127.0.0.1:${proxyPort}`, folder, stops });
-    await cluster.untilComplete().catch(async (error: unknown) => {
-      throw new Error(`the cluster is not complete: ${String(error)}\n${await cluster.logs()}`);
-    });
+    await cluster.untilComplete();
     return cluster;
   } catch (error) {
     for (const each of stops.reverse()) await each();

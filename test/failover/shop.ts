@@ -3,16 +3,10 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId, type ServiceName, serviceNames } from '@shop/shared/runtime';
-import {
-  createTestDatabase,
-  eventually,
-  startServices,
-  type TestService,
-  type TestServices,
-} from '@shop/shared/testing';
-import pg from 'pg';
+import { eventually, startServices, type TestService, type TestServices } from '@shop/shared/testing';
 import { runShop } from '../../cli/test/started-shop.ts';
 import { startSwitchableProxy } from '../differential/switchable-proxy.ts';
+import { eventQueues } from './event-queue.ts';
 import { type FailoverServer, startFailoverServer } from './server.ts';
 
 export interface Customer {
@@ -59,17 +53,17 @@ export interface FailoverShop {
 }
 
 /** @param apart the services that have a server of their own, together; the others have another one */
-export async function startFailoverShop(apart: readonly ServiceName[]): Promise<FailoverShop> {
+export async function startFailoverShop(
+  apart: readonly ServiceName[],
+  transport: keyof typeof eventQueues = 'pg-boss',
+): Promise<FailoverShop> {
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const each of stops.reverse()) await each();
   };
   try {
-    const queue = await createTestDatabase([]);
-    stops.push(() => queue.drop());
-    const jobs = new pg.Pool({ connectionString: queue.adminUrl, max: 1 });
-    jobs.on('error', () => {});
-    stops.push(() => jobs.end());
+    const queue = await eventQueues[transport]();
+    stops.push(() => queue.stop());
     const gates = new Map<ServiceName, Awaited<ReturnType<typeof startSwitchableProxy>>>();
     for (const name of serviceNames) {
       const gate = await startSwitchableProxy(9);
@@ -88,7 +82,7 @@ export async function startFailoverShop(apart: readonly ServiceName[]): Promise<
       const { env } = process;
       env.SHOP_TEST_ADMIN_URL = server.adminUrl;
       const services = await startServices(names, {
-        eventsUrl: queue.urls.events,
+        eventsUrl: queue.url,
         environment: {
           LOG_LEVEL: 'debug',
           ...addresses,
@@ -124,7 +118,7 @@ export async function startFailoverShop(apart: readonly ServiceName[]): Promise<
               groupOf(name).services.database.urls[name],
             ]),
           ),
-          EVENTS_URL: queue.urls.events,
+          EVENTS_URL: queue.url,
         },
         ...parameters,
       );
@@ -180,10 +174,8 @@ export async function startFailoverShop(apart: readonly ServiceName[]): Promise<
             const { rowCount } = await service(name).database.query('SELECT FROM outbox WHERE published_at IS NULL');
             if (rowCount !== 0) throw new Error(`${name} has events to publish`);
           }
-          const { rows } = await jobs.query<{ name: string }>(
-            "SELECT name FROM events.job WHERE state < 'completed' AND name NOT LIKE '%.dead'",
-          );
-          if (rows.length > 0) throw new Error(`events wait in the queues ${rows.map(({ name }) => name).join()}`);
+          const waiting = await queue.waiting();
+          if (waiting.length > 0) throw new Error(`events wait in the queues ${waiting.join()}`);
         }, 60_000),
       untilReady: () =>
         eventually(async () => {
