@@ -9,8 +9,9 @@ const timestamptz = 1184;
 pg.types.setTypeParser(timestamptz, (text) => text);
 pg.types.setTypeParser(20, Number);
 
+/** The members of a product that customers get. */
 const columns = `id, name, description, brand, category, price_minor, rating_tenths, status,
-  stock > reserved AS in_stock,
+  stock > reserved AS in_stock, images, attributes,
   created_at, updated_at`;
 const newest = 'ORDER BY created_at DESC, id DESC LIMIT 21';
 const merged = (parts: readonly string[], distinct = '') => {

@@ -17,6 +17,8 @@ const Product = sequelize.define(
     status: DataTypes.TEXT,
     stock: DataTypes.INTEGER,
     reserved: DataTypes.INTEGER,
+    images: DataTypes.JSONB,
+    attributes: DataTypes.JSONB,
     created_at: DataTypes.DATE,
     updated_at: DataTypes.DATE,
   },

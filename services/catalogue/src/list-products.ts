@@ -12,19 +12,23 @@ export const listProducts: Operation<'listProducts'> = async (request, { reads, 
   const { text, faults } = readSearchText(query.q, { parameter: 'q' }, request.faults);
   const facets = readFacets(listOf(query.facets), () => ({ parameter: 'facets' }));
   const criteria = fromQuery(collection.spec, query, [...request.faults, ...faults, ...facets.faults]);
-  const parameters = (url.split('?')[1] ?? '').split('&');
-  const withoutFacets = parameters.filter((parameter) => !new URLSearchParams(parameter).has('facets'));
   return readProductPage(reads, caller, {
     collection,
     criteria,
     text,
     isSorted: query.sort !== undefined,
     facets: facets.names,
-    withoutFacets: withoutFacets.join('&'),
+    withoutFacets: facets.names.length === 0 ? undefined : withoutFacets(url),
     decimals: products.decimals,
     url,
   });
 };
+
+/** Returns the query string of a request without the parameter `facets`. */
+function withoutFacets(url: string): string {
+  const parameters = (url.split('?')[1] ?? '').split('&');
+  return parameters.filter((parameter) => !new URLSearchParams(parameter).has('facets')).join('&');
+}
 
 /** Splits a parameter into names. Any value but a text is returned unchanged, and refused later. */
 function listOf(parameter: unknown): unknown {
