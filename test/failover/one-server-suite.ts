@@ -26,6 +26,8 @@ export function oneServerSuite(transport: Parameters<typeof startFailoverShop>[1
   afterAll(() => shop.stop());
 
   const holdHandlers = 'LOCK TABLE catalogue.inbox, notifications.inbox IN EXCLUSIVE MODE';
+  const handled = `SELECT FROM catalogue.inbox WHERE subject = $1
+    UNION ALL SELECT FROM notifications.inbox WHERE subject = $1`;
   const published = 'SELECT FROM orders.outbox WHERE subject = $1 AND published_at IS NOT NULL';
 
   it('names what the failover has lost, repairs it, and finds nothing afterwards', async () => {
@@ -52,7 +54,7 @@ export function oneServerSuite(transport: Parameters<typeof startFailoverShop>[1
     await server.untilReplicated("SELECT FROM catalogue.reservations WHERE state = 'held' OFFSET 1");
     await server.beginLoss();
     await handle();
-    await shop.untilHandled();
+    await eventually(async () => expect((await server.admin.query(handled, [unhandled])).rowCount).toBe(2));
     await server.hold(holdHandlers);
     await place();
     const half = await placing;

@@ -1,6 +1,6 @@
 // A PostgreSQL with a streaming replica, for tests of reads on the replica.
 import { execFile } from 'node:child_process';
-import { appendFile, chmod, cp, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -20,7 +20,8 @@ export interface ReplicatedPostgres {
   restartPrimary(): Promise<void>;
   /**
    * Ends the primary permanently and promotes the replica, which is then the only server. A replica that was killed is
-   * started first, without the commits of the time between: they are lost, as with asynchronous replication.
+   * started first, without the commits of the time between: they are lost, as with asynchronous replication. In this
+   * case the primary ends like a crash, so that statements that wait for a lock do not get it before they end.
    */
   failOver(): Promise<void>;
   stop(): Promise<void>;
@@ -70,8 +71,12 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
         primary = await startEmbeddedPostgres({ dataDir: primaryFolder, port, durable: true });
       },
       async failOver() {
-        await primary.stop();
-        if (isReplicaKilled) await startReplica();
+        if (isReplicaKilled) {
+          const pid = Number.parseInt(await readFile(join(primaryFolder, 'cluster', 'postmaster.pid'), 'utf8'), 10);
+          process.kill(pid, 'SIGQUIT');
+          await primary.ended;
+          await startReplica();
+        } else await primary.stop();
         await withClient({ url: replica.url }, (client) => client.query('SELECT pg_promote()'));
       },
       stop,
