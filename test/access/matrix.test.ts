@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServiceTokens } from '@shop/shared/auth';
 import { loadContract, type OperationOutline, outlineOperations, readDocument } from '@shop/shared/contract';
-import { withClient } from '@shop/shared/database';
 import { newId, type ServiceName, serviceNames } from '@shop/shared/runtime';
 import {
   type AccessCaller,
@@ -18,6 +17,7 @@ import {
   createClient,
   eventually,
   scopesOf,
+  setReadOnly,
   startServices,
   type TestClient,
   type TestService,
@@ -265,28 +265,15 @@ describe.each(internal)('$operationId, which is internal, does not exist at the 
   });
 });
 
-/** Makes the connections of all services read-only, like those to a former primary. */
-async function makeReadOnly(): Promise<void> {
-  await withClient({ url: shop.database.adminUrl }, async (client) => {
-    const { rows } = await client.query<{ name: string }>('SELECT current_database() AS name');
-    for (const role of services)
-      await client.query(`ALTER ROLE ${role} IN DATABASE ${rows[0]?.name} SET default_transaction_read_only = on`);
-    await client.query(
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = ANY ($1) AND datname = current_database()',
-      [services],
-    );
-  });
-  await eventually(async () => {
-    for (const name of services) expect((await fetch(`${shop.service(name).url}/health/ready`)).status).toBe(503);
-  });
-}
-
 /** The operations that do not do what their method says: a search only reads, and an export is written to the audit log. */
 const exceptions: readonly string[] = ['searchProducts', 'exportAccount'];
 
 // The last test: no other one can use the services afterwards.
 it('on a read-only server, every operation that changes something is refused, and the others respond', async () => {
-  await makeReadOnly();
+  await setReadOnly(shop.database.adminUrl, services, true);
+  await eventually(async () => {
+    for (const name of services) expect((await fetch(`${shop.service(name).url}/health/ready`)).status).toBe(503);
+  });
   const wrong: string[] = [];
   for (const cell of cells) {
     const { id, way, operation, rule, caller } = cell;

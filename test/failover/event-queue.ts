@@ -1,7 +1,6 @@
 // The queue of events of a shop whose PostgreSQL servers fail over. No failover concerns the queue itself.
-import { createTestDatabase } from '@shop/shared/testing';
+import { createTestDatabase, startBrokerServer } from '@shop/shared/testing';
 import pg from 'pg';
-import { startBrokerServer } from '../../shared/src/testing/servers/broker-server.ts';
 
 export interface EventQueue {
   /** The EVENTS_URL of the services. */
@@ -11,7 +10,12 @@ export interface EventQueue {
   stop(): Promise<void>;
 }
 
-export const eventQueues = { 'pg-boss': startPgBoss, rabbitmq: startRabbitmq };
+export type EventQueueKind = 'pg-boss' | 'rabbitmq';
+
+export const eventQueues: Readonly<Record<EventQueueKind, () => Promise<EventQueue>>> = {
+  'pg-boss': startPgBoss,
+  rabbitmq: startRabbitmq,
+};
 
 /** The queue in a PostgreSQL database of its own, on a server that does not fail over. */
 async function startPgBoss(): Promise<EventQueue> {

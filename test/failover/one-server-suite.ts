@@ -7,18 +7,19 @@ import { eventually } from '@shop/shared/testing';
 import { violations } from '../outages/checker.ts';
 import type { Journal } from '../outages/journal.ts';
 import { prepareChecks } from '../outages/prepare-checks.ts';
+import type { EventQueueKind } from './event-queue.ts';
 import { inProgress, repairedTextsOf, textsOf } from './losses.ts';
 import { type Customer, type FailoverShop, startFailoverShop } from './shop.ts';
 
 /** Defines the test with this queue of events. */
-export function oneServerSuite(transport: Parameters<typeof startFailoverShop>[1]): void {
+export function oneServerSuite(queueKind: EventQueueKind): void {
   let shop: FailoverShop;
   let ada: Customer;
   let productId: string;
   const stock = 100;
 
   beforeAll(async () => {
-    shop = await startFailoverShop([], transport);
+    shop = await startFailoverShop([], queueKind);
     await prepareChecks(shop.server('orders').admin);
     ada = await shop.customer('ada');
     productId = await shop.product(stock);

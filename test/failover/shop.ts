@@ -6,7 +6,7 @@ import { newId, type ServiceName, serviceNames } from '@shop/shared/runtime';
 import { eventually, startServices, type TestService, type TestServices } from '@shop/shared/testing';
 import { runShop } from '../../cli/test/started-shop.ts';
 import { startSwitchableProxy } from '../differential/switchable-proxy.ts';
-import { eventQueues } from './event-queue.ts';
+import { type EventQueueKind, eventQueues } from './event-queue.ts';
 import { type FailoverServer, startFailoverServer } from './server.ts';
 
 export interface Customer {
@@ -55,14 +55,14 @@ export interface FailoverShop {
 /** @param apart the services that have a server of their own, together; the others have another one */
 export async function startFailoverShop(
   apart: readonly ServiceName[],
-  transport: keyof typeof eventQueues = 'pg-boss',
+  queueKind: EventQueueKind = 'pg-boss',
 ): Promise<FailoverShop> {
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const each of stops.reverse()) await each();
   };
   try {
-    const queue = await eventQueues[transport]();
+    const queue = await eventQueues[queueKind]();
     stops.push(() => queue.stop());
     const gates = new Map<ServiceName, Awaited<ReturnType<typeof startSwitchableProxy>>>();
     for (const name of serviceNames) {

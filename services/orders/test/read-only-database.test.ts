@@ -2,37 +2,25 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Transport } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
-import { connectTestTransport, eventually } from '@shop/shared/testing';
-import pg from 'pg';
+import { connectTestTransport, eventually, setReadOnly } from '@shop/shared/testing';
 import { type Customer, type NewProduct, startShop, type TestShop } from './shop.ts';
 
 let shop: TestShop;
-let admin: pg.Pool;
 let transport: Transport;
 let customer: Customer;
 
 beforeAll(async () => {
   shop = await startShop();
-  admin = new pg.Pool({ connectionString: shop.services.database.adminUrl, max: 1 });
-  admin.on('error', () => {}); // its database may be dropped before its last connection has closed
   transport = await connectTestTransport(shop.services.database.urls.events);
   customer = await shop.customer();
 });
 afterAll(async () => {
   await transport.close();
-  await admin.end();
   await shop.stop();
 });
 
-/** Makes every new connection of orders read-only or writable, and ends the present ones. */
-async function setReadOnly(readOnly: boolean): Promise<void> {
-  const setting = readOnly ? 'SET default_transaction_read_only = on' : 'RESET default_transaction_read_only';
-  const { rows } = await admin.query<{ name: string }>('SELECT current_database() AS name');
-  await admin.query(`ALTER ROLE orders IN DATABASE ${rows[0]?.name} ${setting}`);
-  await admin.query(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'orders' AND datname = current_database()",
-  );
-}
+const setOrdersReadOnly = (readOnly: boolean): Promise<void> =>
+  setReadOnly(shop.services.database.adminUrl, ['orders'], readOnly);
 
 async function order(product: NewProduct = {}): Promise<string> {
   const answer = await shop.order(customer, { [await shop.product(product)]: 1 });
@@ -66,7 +54,7 @@ async function publishReleased(orderId: string): Promise<string> {
 describe('a read-only database', () => {
   it('causes 503 and readiness off, and events wait without using up attempts', async () => {
     const orderId = await order();
-    await setReadOnly(true);
+    await setOrdersReadOnly(true);
 
     const refused = await shop.act(customer, orderId, 'cancel', { headers: { 'Idempotency-Key': 'read-only' } });
     expect(refused.status).toBe(503);
@@ -82,7 +70,7 @@ describe('a read-only database', () => {
     await eventually(() => expect(output().split('an event waits for the database').length).toBeGreaterThan(2));
     expect((await transport.depth('orders.effects')).dead).toBe(0);
 
-    await setReadOnly(false);
+    await setOrdersReadOnly(false);
     await eventually(async () => expect(await readiness()).toMatchObject({ status: 200 }));
     const cancelled = await shop.act(customer, orderId, 'cancel', { headers: { 'Idempotency-Key': 'read-only' } });
     expect(cancelled.status).toBe(200);
@@ -108,11 +96,11 @@ describe('a read-only database', () => {
       shop.act(customer, String(placed.body.id), 'cancel', { headers: { 'Idempotency-Key': 'cancel and confirm' } });
     const cancelled = await cancel();
     expect(cancelled.status).toBe(200);
-    await setReadOnly(true);
+    await setOrdersReadOnly(true);
 
     for (const repeat of [place, cancel]) expect(await repeat()).toMatchObject({ status: 503 });
 
-    await setReadOnly(false);
+    await setOrdersReadOnly(false);
     await eventually(async () => expect(await readiness()).toMatchObject({ status: 200 }));
     for (const [repeat, { status, body }] of [[place, placed] as const, [cancel, cancelled] as const]) {
       const replayed = await repeat();
@@ -122,11 +110,11 @@ describe('a read-only database', () => {
   });
 
   it('delays the start of a service, which continues by itself', async () => {
-    await setReadOnly(true);
+    await setOrdersReadOnly(true);
     const orders = shop.services.service('orders');
     const restarted = orders.restart();
     await eventually(() => expect(orders.output()).toContain('the database cannot be used: the database is read-only'));
-    await setReadOnly(false);
+    await setOrdersReadOnly(false);
     await restarted;
     expect(await readiness()).toMatchObject({ status: 200 });
   });

@@ -35,6 +35,7 @@ export { highHoldLimits } from './hold-limits.ts';
 export { slowness } from './pace.ts';
 export { plainEnvironment } from './plain-environment.ts';
 export { nodesOf, type Plan, plansOf } from './plans.ts';
+export { setReadOnly } from './read-only.ts';
 export { testBroker } from './servers/broker.ts';
 export { type BrokerServer, startBrokerServer } from './servers/broker-server.ts';
 export { installPackage } from './servers/install-package.ts';
