@@ -12,13 +12,13 @@ import {
   nodeOf,
   outlineOperations,
   readDocument,
+  readYaml,
 } from '@shop/shared/contract';
 import { problemMediaType } from '@shop/shared/problem';
 import openapiTS, { astToString, type OpenAPITSOptions } from 'openapi-typescript';
 import type ts from 'typescript';
 import type { GatewayConfig } from '../gateway/plugin/entry/gateway-config.ts';
 import { publishedDocument } from '../gateway/plugin/pages/docs/published-document.ts';
-import { readYaml } from '../gateway/plugin/pages/yaml-document.ts';
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 

@@ -2,12 +2,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { bundleDocument, type Node, nodeOf, readDocument } from '@shop/shared/contract';
+import { bundleDocument, type Node, nodeOf, readDocument, readYaml } from '@shop/shared/contract';
 import { problems } from '@shop/shared/problem';
 import type { GatewayConfig } from '../../gateway/plugin/entry/gateway-config.ts';
 import { publishedDocument } from '../../gateway/plugin/pages/docs/published-document.ts';
 import { withProblemExamples } from '../../gateway/plugin/pages/problems/problem-examples.ts';
-import { readYaml } from '../../gateway/plugin/pages/yaml-document.ts';
 import type { BaseImages } from './base-images.ts';
 import type { BreakingChange } from './breaking-change.ts';
 import { compareAsyncApi } from './compare-asyncapi.ts';

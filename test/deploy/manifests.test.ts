@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { readYaml } from '@shop/shared/contract';
 import { memoryBounds, serviceNames as services } from '@shop/shared/runtime';
 import type { GatewayConfig } from '../../gateway/plugin/entry/gateway-config.ts';
-import { readYaml } from '../../gateway/plugin/pages/yaml-document.ts';
 import { toolsOf } from '../install-tools.ts';
 import { render } from './kustomize.ts';
 import { containersOf, environmentOf, type Manifest, podOf } from './manifest.ts';

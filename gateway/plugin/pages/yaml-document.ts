@@ -1,12 +1,5 @@
-// Parsed OpenAPI and AsyncAPI documents: reading them, and their texts and references.
-import { readFileSync } from 'node:fs';
-import { isNode, type Node, nodeOf } from '@shop/shared/contract';
-import { parse } from 'yaml';
-
-/** Reads a YAML document without checking its content. */
-export function readYaml(file: string): Node {
-  return nodeOf(parse(readFileSync(file, 'utf8')));
-}
+// The texts and references of parsed OpenAPI and AsyncAPI documents.
+import { isNode } from '@shop/shared/contract';
 
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';

@@ -1,10 +1,10 @@
 // The board: its access rules, its data, and that it can be switched off.
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { readYaml } from '@shop/shared/contract';
 import { eventually } from '@shop/shared/testing';
 import type { GatewayConfig } from '../../plugin/entry/gateway-config.ts';
 import { Traffic } from '../../plugin/pages/board/traffic.ts';
-import { readYaml } from '../../plugin/pages/yaml-document.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 import { type StubService, startStub } from '../stub-service.ts';
 

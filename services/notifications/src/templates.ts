@@ -1,9 +1,9 @@
 // The texts of e-mails: one YAML file for each language with messages in ICU MessageFormat, and one HTML layout.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseYaml } from '@shop/shared/contract';
 import { StartError } from '@shop/shared/runtime';
 import { IntlMessageFormat } from 'intl-messageformat';
-import { parse } from 'yaml';
 import { type Block, blockNames, type Content, type EmailValues, textNames, type Wording } from './email-content.ts';
 import { type Kind, kinds } from './notification.ts';
 
@@ -67,7 +67,7 @@ interface Template {
 
 /** The checks run in one sequence, so that every mistake of a file is reported with its place. */
 function readTexts(file: string, language: string): EmailTexts {
-  const document = new Texts(file, parseYaml(file), language);
+  const document = new Texts(file, readLanguage(file), language);
   const greeting = document.message('greeting', ['name']);
   const greetingWithoutName = document.text('greetingWithoutName');
   const labels = {
@@ -98,9 +98,9 @@ function blocksOf({ message, block, placeholders }: Paragraph, values: EmailValu
   return [...text, block.name === 'link' && typeof value === 'string' ? { link: value, label: block.label } : value];
 }
 
-function parseYaml(file: string): unknown {
+function readLanguage(file: string): unknown {
   try {
-    return parse(readFile(file)) as unknown;
+    return parseYaml(readFile(file));
   } catch (error) {
     if (error instanceof StartError) throw error;
     throw new StartError(`${file} is not valid YAML: ${(error as Error).message}`);

@@ -1,4 +1,4 @@
-// Reads a service's OpenAPI document and compiles it: routes, input checks, security, and checks of answers.
+// Reads a service's OpenAPI document: routes, input checks, security, and checks of answers.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { isId } from '../runtime/index.ts';
@@ -7,7 +7,7 @@ import { type Deprecation, deprecationOf } from './deprecation.ts';
 import { type Compiler, documentKey, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
 import { readDocument } from './read-document.ts';
 import { type CheckedInput, checkInput, type RawInput, readParameter, refuseFaults } from './validate-request.ts';
-import { compileResponseCheck, type ResponseCheck } from './validate-response.ts';
+import { type ResponseCheck, responseCheckOf } from './validate-response.ts';
 
 /** Bytes of any JSON body. An operation may have a lower bound of its own: `maxBytes`. */
 export const maxBodyBytes = 100 * 1024;
@@ -40,18 +40,18 @@ export interface Contract {
   readonly operations: readonly ContractOperation[];
 }
 
-/** Reads and compiles an OpenAPI 3.1 document. @throws when the document does not say what the shop needs */
+/** Reads an OpenAPI 3.1 document. @throws when the document does not say what the shop needs */
 export function loadContract(file: URL | string): Contract {
   const document = readDocument(file);
   const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, validateSchema: false });
   addFormats.default(ajv);
   ajv.addFormat('uuid', isId);
   ajv.addSchema(document, documentKey);
-  const operations = outlineOperations(document).map((outline) => compileOperation({ ajv, document }, outline));
+  const operations = outlineOperations(document).map((outline) => readOperation({ ajv, document }, outline));
   return { document, operations };
 }
 
-function compileOperation(compiler: Compiler, outline: OperationOutline): ContractOperation {
+function readOperation(compiler: Compiler, outline: OperationOutline): ContractOperation {
   const { path, method } = outline;
   const item = nodeOf(nodeOf(compiler.document.paths)[path]);
   const operation = nodeOf(item[method]);
@@ -64,7 +64,7 @@ function compileOperation(compiler: Compiler, outline: OperationOutline): Contra
   ];
   const parameters = places.map((place) => readParameter(compiler, place));
   // Where an operation reads its body by a grammar of its own, that grammar refuses with more help than a schema could.
-  const checkBody =
+  const bodyErrorsOf =
     mediaTypes[0] === undefined ||
     bodyAt === undefined ||
     outline.takesFile ||
@@ -90,11 +90,11 @@ function compileOperation(compiler: Compiler, outline: OperationOutline): Contra
           },
     deprecation: deprecationOf(compiler.document, operation, places, media.schema),
     check: (input) => {
-      const checked = checkInput(parameters, checkBody, input);
+      const checked = checkInput(parameters, bodyErrorsOf, input);
       if (!refusedByOperation) refuseFaults(checked.faults);
       return checked;
     },
-    checkAnswer: compileResponseCheck(compiler, [...at, 'responses'], nodeOf(operation.responses)),
+    checkAnswer: responseCheckOf(compiler, [...at, 'responses'], nodeOf(operation.responses)),
   };
 }
 

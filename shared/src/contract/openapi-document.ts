@@ -1,5 +1,6 @@
 // Finds nodes, references and schemas in a parsed OpenAPI document.
-import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { escapePointer } from '../json/index.ts';
 
 /** The key of the document in the validator. */
@@ -13,10 +14,20 @@ export interface Compiler {
   readonly document: Node;
 }
 
-/** Returns the validator of the schema at a place in the document. */
-export function schemaAt(compiler: Compiler, at: readonly string[]): ValidateFunction {
+/** Returns the errors of a value; none when the value conforms to the schema. */
+export type SchemaCheck = (value: unknown) => readonly ErrorObject[];
+
+/**
+ * Returns the check of the schema at a place in the document. It is compiled at its first use, because a process would
+ * start later if it compiled all of them.
+ */
+export function schemaAt({ ajv }: Compiler, at: readonly string[]): SchemaCheck {
   const pointer = at.map((token) => encodeURIComponent(escapePointer(token))).join('/');
-  return compiler.ajv.compile({ $ref: `${documentKey}#/${pointer}` });
+  let compiled: ValidateFunction | undefined;
+  return (value) => {
+    compiled ??= ajv.compile({ $ref: `${documentKey}#/${pointer}` });
+    return compiled(value) ? [] : (compiled.errors ?? []);
+  };
 }
 
 /** Returns the node at a place, and its place, after following a `$ref` there. */

@@ -3,8 +3,22 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve as resolvePath } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { isNode, type Node, nodeOf, referenceTokens } from './openapi-document.ts';
+
+/**
+ * Parses YAML 1.2 (core schema). js-yaml needs a third of the time of `yaml`, with which the command line edits
+ * documents.
+ * @throws Error that names the line of a mistake
+ */
+export function parseYaml(text: string): unknown {
+  return load(text);
+}
+
+/** Reads a YAML file without checking its content. @throws as `parseYaml` and `readFileSync` do */
+export function readYaml(file: string): unknown {
+  return parseYaml(readFileSync(file, 'utf8'));
+}
 
 /**
  * Returns a document in which every reference is local. A component of another file is copied under its own name, with
@@ -49,7 +63,7 @@ class Bundle {
   #read(path: string): Node {
     const known = this.#files.get(path);
     if (known !== undefined) return known;
-    const content: unknown = parse(readFileSync(path, 'utf8'));
+    const content = readYaml(path);
     if (!isNode(content)) throw new Error(`${path} is not a document`);
     this.#files.set(path, content);
     return content;

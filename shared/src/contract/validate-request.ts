@@ -1,7 +1,6 @@
 // Validates the parameters and the body of a request against the OpenAPI document, and reports all faults.
-import type { ValidateFunction } from 'ajv';
 import { type Fault, maxFaults, Problem } from '../problem/index.ts';
-import { type Compiler, dereference, isNode, locate, schemaAt } from './openapi-document.ts';
+import { type Compiler, dereference, isNode, locate, type SchemaCheck, schemaAt } from './openapi-document.ts';
 import { coerce, parseQueryString } from './query-string.ts';
 import { validationErrors } from './validation-errors.ts';
 
@@ -31,7 +30,7 @@ export interface Parameter {
    */
   readonly dotted: boolean;
   readonly type: unknown;
-  readonly validate: ValidateFunction;
+  readonly errorsOf: SchemaCheck;
 }
 
 /** The compiled parameter at a place in the document. */
@@ -41,23 +40,23 @@ export function readParameter(compiler: Compiler, at: readonly string[]): Parame
   if (found === undefined || typeof name !== 'string' || typeof place !== 'string')
     throw new Error(`${at.join(' ')} is no parameter`);
   const type = isNode(schema) ? dereference(compiler.document, schema).type : undefined;
-  const validate = schemaAt(compiler, [...found.at, 'schema']);
-  return { name, in: place, required: required === true, dotted: dotted === true, type, validate };
+  const errorsOf = schemaAt(compiler, [...found.at, 'schema']);
+  return { name, in: place, required: required === true, dotted: dotted === true, type, errorsOf };
 }
 
 /** @throws Problem 404 for a path parameter that cannot identify a resource */
 export function checkInput(
   parameters: readonly Parameter[],
-  checkBody: ValidateFunction | undefined,
+  bodyErrorsOf: SchemaCheck | undefined,
   input: RawInput,
 ): CheckedInput {
   const faults: Fault[] = [];
   const query: Record<string, QueryValue> = {};
   const search = parseQueryString(input.url, faults);
   for (const parameter of parameters) {
-    const { name, in: place, type, validate } = parameter;
+    const { name, in: place, type, errorsOf } = parameter;
     if (place === 'path') {
-      if (!validate(input.path[name])) throw new Problem('not-found', 'There is nothing at this address.');
+      if (errorsOf(input.path[name]).length > 0) throw new Problem('not-found', 'There is nothing at this address.');
     } else if (place === 'header') {
       const details = faultsIn(parameter, input.headers[name.toLowerCase()]);
       faults.push(...details.map((detail) => ({ header: name, detail })));
@@ -78,8 +77,8 @@ export function checkInput(
     if (prefixes.some((prefix) => name.startsWith(prefix))) query[name] = values;
     else if (!known.includes(name)) faults.push({ parameter: name, detail: unknownParameter(known) });
   }
-  if (checkBody !== undefined && input.body !== undefined && !checkBody(input.body))
-    faults.push(...validationErrors(checkBody.errors).map(({ pointer, detail }) => ({ pointer, detail })));
+  if (bodyErrorsOf !== undefined && input.body !== undefined)
+    faults.push(...validationErrors(bodyErrorsOf(input.body)).map(({ pointer, detail }) => ({ pointer, detail })));
   return { path: input.path, query, faults };
 }
 
@@ -98,9 +97,9 @@ export function refuseFaults(found: readonly Fault[], further: readonly Fault[] 
 /**
  * Returns the faults in the value of a header or of a query parameter, one sentence each; undefined when it is missing.
  */
-function faultsIn({ required, validate }: Parameter, value: unknown): string[] {
+function faultsIn({ required, errorsOf }: Parameter, value: unknown): string[] {
   if (value === undefined) return required ? ['is required'] : [];
-  return validate(value) ? [] : validationErrors(validate.errors).map(({ detail }) => detail);
+  return validationErrors(errorsOf(value)).map(({ detail }) => detail);
 }
 
 function unknownParameter(known: readonly string[]): string {

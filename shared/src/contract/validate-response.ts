@@ -1,6 +1,5 @@
 // Compares a response with the OpenAPI document. Undocumented statuses, headers and members are deviations.
-import type { ValidateFunction } from 'ajv';
-import { type Compiler, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
+import { type Compiler, locate, type Node, nodeOf, type SchemaCheck, schemaAt } from './openapi-document.ts';
 import { validationErrors } from './validation-errors.ts';
 
 export interface Answer {
@@ -38,22 +37,22 @@ const everywhere = new Set([
 interface Documented {
   readonly headers: ReadonlySet<string>;
   readonly required: readonly string[];
-  readonly validators: ReadonlyMap<string, ValidateFunction>;
+  readonly checks: ReadonlyMap<string, SchemaCheck>;
 }
 
-/** Compiles the responses of one operation, each at its first use. */
-export function compileResponseCheck(compiler: Compiler, at: readonly string[], responses: Node): ResponseCheck {
-  const compiled = new Map<string, Documented>();
+/** Reads the responses of one operation, each at its first use. */
+export function responseCheckOf(compiler: Compiler, at: readonly string[], responses: Node): ResponseCheck {
+  const read = new Map<string, Documented>();
   return (answer) => {
     const status = String(answer.status);
     if (!(status in responses)) return [`status ${status} is not documented`];
-    const documented = compiled.get(status) ?? compileResponse(compiler, [...at, status]);
-    compiled.set(status, documented);
+    const documented = read.get(status) ?? readResponse(compiler, [...at, status]);
+    read.set(status, documented);
     return [...headerDeviations(documented, answer), ...bodyDeviations(documented, answer)];
   };
 }
 
-function compileResponse(compiler: Compiler, at: readonly string[]): Documented {
+function readResponse(compiler: Compiler, at: readonly string[]): Documented {
   const found = locate(compiler.document, at);
   if (found === undefined) throw new Error(`no response at ${at.join(' ')}`);
   const headers = Object.keys(nodeOf(found.node.headers));
@@ -62,7 +61,7 @@ function compileResponse(compiler: Compiler, at: readonly string[]): Documented 
     required: headers
       .filter((name) => locate(compiler.document, [...found.at, 'headers', name])?.node.required === true)
       .map((name) => name.toLowerCase()),
-    validators: new Map(
+    checks: new Map(
       Object.keys(nodeOf(found.node.content)).map((type) => [
         type,
         schemaAt(compiler, [...found.at, 'content', type, 'schema']),
@@ -80,11 +79,10 @@ function headerDeviations({ headers, required }: Documented, answer: Answer): st
   ];
 }
 
-function bodyDeviations({ validators }: Documented, answer: Answer): string[] {
-  if (answer.withoutBody === true || (answer.body === '' && validators.size === 0)) return [];
+function bodyDeviations({ checks }: Documented, answer: Answer): string[] {
+  if (answer.withoutBody === true || (answer.body === '' && checks.size === 0)) return [];
   const type = answer.headers['content-type']?.split(';')[0] ?? '';
-  const validate = validators.get(type);
-  if (validate === undefined) return [`media type "${type}" is not documented`];
-  if (validate(JSON.parse(answer.body))) return [];
-  return validationErrors(validate.errors).map(({ pointer, detail }) => `body ${pointer} ${detail}`);
+  const errorsOf = checks.get(type);
+  if (errorsOf === undefined) return [`media type "${type}" is not documented`];
+  return validationErrors(errorsOf(JSON.parse(answer.body))).map(({ pointer, detail }) => `body ${pointer} ${detail}`);
 }

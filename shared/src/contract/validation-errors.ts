@@ -10,9 +10,9 @@ export interface ValidationFinding {
 }
 
 /** Returns all distinct faults, in the order of the document, at most 100. */
-export function validationErrors(errors: readonly ErrorObject[] | null | undefined): ValidationFinding[] {
+export function validationErrors(errors: readonly ErrorObject[]): ValidationFinding[] {
   const seen = new Map<string, ValidationFinding>();
-  for (const error of ofNearestForms(errors ?? [])) {
+  for (const error of ofNearestForms(errors)) {
     if (seen.size === maxFaults) break;
     const finding = findingOf(error);
     if (finding !== undefined) seen.set(`${finding.pointer} ${finding.detail}`, finding);

@@ -7,24 +7,25 @@ import type { components, EventPayloads, EventType } from './generated.ts';
 
 type Envelope = components['schemas']['CloudEvent'];
 
-interface Validators {
-  readonly errorsOf: (validate: ValidateFunction, name: string) => string;
-  readonly isEnvelope: ValidateFunction<Envelope>;
-  readonly payloads: ReadonlyMap<string, ValidateFunction<EventPayloads[EventType]>>;
+interface EventSchemas {
+  readonly types: ReadonlySet<string>;
+  /** Returns the validator of a schema of events.yaml. It is compiled at its first use. */
+  validatorOf<T>(schema: string): ValidateFunction<T>;
+  errorsOf(validate: ValidateFunction, name: string): string;
 }
 
-let validators: Validators | undefined;
+let schemas: EventSchemas | undefined;
 
 /**
- * Reads and compiles the schemas, once. A service calls it at its start, so that no request waits for it. It is not
- * done on import, because the command line imports this module and validates no event.
+ * Reads the schemas, once. A service calls it at its start, so that no request waits for it. It is not done on import,
+ * because the command line imports this module and validates no event.
  */
-export function loadEventSchemas(): Validators {
-  validators ??= compileSchemas();
-  return validators;
+export function loadEventSchemas(): EventSchemas {
+  schemas ??= readSchemas();
+  return schemas;
 }
 
-function compileSchemas(): Validators {
+function readSchemas(): EventSchemas {
   const document = bundleDocument(new URL('../../contracts/events.yaml', import.meta.url));
   // Validating the schemas themselves would take longer than compiling them. `npm run check` validates the document.
   const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, validateSchema: false });
@@ -34,12 +35,14 @@ function compileSchemas(): Validators {
   // keywords.
   ajv.addVocabulary(Object.keys(document));
   ajv.addSchema(document, 'events');
-  const compile = <T>(schema: string) => ajv.compile<T>({ $ref: `events#/components/schemas/${schema}` });
-  const types = Object.keys(nodeOf(nodeOf(document.components).channels));
   return {
+    types: new Set(Object.keys(nodeOf(nodeOf(document.components).channels))),
+    validatorOf<T>(schema: string) {
+      const validate = ajv.getSchema<T>(`events#/components/schemas/${schema}`);
+      if (validate === undefined) throw new Error(`events.yaml has no schema ${schema}`);
+      return validate as ValidateFunction<T>;
+    },
     errorsOf: ({ errors }, name) => ajv.errorsText(errors, { dataVar: name }),
-    isEnvelope: compile('CloudEvent'),
-    payloads: new Map(types.map((type) => [type, compile(type)])),
   };
 }
 
@@ -50,19 +53,20 @@ export type Validated<T> =
 
 /** Validates the members of a CloudEvent, but not its `data`. */
 export function validateEnvelope(value: unknown): Validated<Envelope> {
-  const { isEnvelope, errorsOf } = loadEventSchemas();
+  const { validatorOf, errorsOf } = loadEventSchemas();
+  const isEnvelope = validatorOf<Envelope>('CloudEvent');
   return isEnvelope(value) ? { valid: true, value } : { valid: false, errors: errorsOf(isEnvelope, 'event') };
 }
 
 /** Whether events.yaml defines the type. */
 export function isEventType(type: string): type is EventType {
-  return loadEventSchemas().payloads.has(type);
+  return loadEventSchemas().types.has(type);
 }
 
 /** Validates the `data` of an event of a type. */
 export function validatePayload(type: EventType, data: unknown): Validated<EventPayloads[EventType]> {
-  const { payloads, errorsOf } = loadEventSchemas();
-  const isPayload = payloads.get(type);
-  if (isPayload === undefined) return { valid: false, errors: `there is no event type ${type}` };
+  const { types, validatorOf, errorsOf } = loadEventSchemas();
+  if (!types.has(type)) return { valid: false, errors: `there is no event type ${type}` };
+  const isPayload = validatorOf<EventPayloads[EventType]>(type);
   return isPayload(data) ? { valid: true, value: data } : { valid: false, errors: errorsOf(isPayload, 'data') };
 }
