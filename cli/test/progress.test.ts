@@ -93,5 +93,6 @@ it('shows the time that is left as soon as it is known', async () => {
     200,
   );
   expect(texts[0]).toBe('---------- 0 %  0 of 100 products');
-  expect(texts.at(-1)).toMatch(/ 2 % {2}2 of 100 products {2}\d+ s left$/);
+  // On a busy machine, the steps take longer than their pauses.
+  expect(texts.at(-1)).toMatch(/ 2 % {2}2 of 100 products {2}\d+ (s|min) left$/);
 });

@@ -20,8 +20,9 @@ beforeAll(async () => {
   const cup = await shop.product({ price: 10, stock: 1000 });
   for (const quantity of [1, 2, 3, 4, 5]) ids.push((await shop.order(customer, { [cup]: quantity })).body.id);
   foreign = (await shop.order(other, { [cup]: 1 })).body.id;
-  await shop.act(customer, ids[1] ?? '', 'cancel', { body: { cancellation_reason: 'Zu spät "bestellt"' } });
+  // The cancellation comes last, so that the release of its stock is the last change of all.
   await shop.act(shop.staff, ids[2] ?? '', 'process');
+  await shop.act(customer, ids[1] ?? '', 'cancel', { body: { cancellation_reason: 'Zu spät "bestellt"' } });
   await eventually(async () => {
     const { body } = await shop.view(customer, ids[1] ?? '');
     expect(body.cancellation.stockReleased.state).toBe('done');
