@@ -45,6 +45,8 @@ export interface Round {
   readonly recovery: number;
   /** The statuses of the replies that the customers got. 0 stands for no reply. */
   readonly statuses: readonly number[];
+  /** The slowness of the machine after the round. */
+  readonly pace: number;
 }
 
 export class Rounds<S extends Deployment> {
@@ -142,7 +144,8 @@ export class Rounds<S extends Deployment> {
     const [archived, restored] = [moves.archived - before.archived, moves.restored - before.restored];
     await fault.removeEffects?.(system);
 
-    const pace = Math.max(paceBefore, slowness());
+    const paceAfter = slowness();
+    const pace = Math.max(paceBefore, paceAfter);
     const allowed = (fault.recovery ?? promised) * pace;
     const lastFailure = journal.answers.findLast(isFailure)?.at ?? ended;
     const recovery = Math.max(ready, lastFailure) - ended;
@@ -156,7 +159,8 @@ export class Rounds<S extends Deployment> {
     violations.push(...answerViolations(journal.answers, interruption));
     if (!journal.orders.some(({ orderId }) => orderId !== undefined)) violations.push('no order was accepted');
     if (recovery > allowed) violations.push(inTime);
-    return { evidence, archived, violations, recovery, statuses: journal.answers.map(({ status }) => status) };
+    const statuses = journal.answers.map(({ status }) => status);
+    return { evidence, archived, violations, recovery, statuses, pace: paceAfter };
   }
 }
 

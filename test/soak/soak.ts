@@ -69,6 +69,8 @@ class Soak<S extends Deployment> {
   /** Resolves when the shops before `#shop` have stopped. */
   #stopped: Promise<unknown> = Promise.resolve();
   #now = 'the shop is started';
+  /** The slowness of the machine after the last round. A measurement takes a part of a second, so it is used twice. */
+  #pace = slowness();
 
   constructor(options: SoakOptions, scenario: Scenario<S>, state: SoakState) {
     this.#options = options;
@@ -100,13 +102,12 @@ class Soak<S extends Deployment> {
     const { folder, signal } = this.#options;
     let isLast = false;
     do {
-      let pace = slowness();
-      while (pace > mostSlowness && performance.now() < until && !signal.aborted) {
-        this.#now = `the machine is ${pace.toFixed(1)} times too slow`;
+      while (this.#pace > mostSlowness && performance.now() < until && !signal.aborted) {
+        this.#now = `the machine is ${this.#pace.toFixed(1)} times too slow`;
         await pause(10_000);
-        pace = slowness();
+        this.#pace = slowness();
       }
-      await this.#one(pace);
+      await this.#one();
       if (signal.aborted) return;
       isLast = performance.now() >= until;
       if (isLast && this.#shop !== undefined) await this.#compare((await this.#shop).system);
@@ -117,7 +118,7 @@ class Soak<S extends Deployment> {
   }
 
   /** Runs the next round. A shop that has violated a rule is replaced, so that the next rounds do not find it again. */
-  async #one(pace: number): Promise<void> {
+  async #one(): Promise<void> {
     const state = this.#state;
     const { seed, folder } = this.#options;
     const round = state.rounds;
@@ -129,7 +130,9 @@ class Soak<S extends Deployment> {
     const isLastOfShop = round % comparedEvery === comparedEvery - 1;
     this.#figuresOf(fault.name).rounds += 1;
     try {
-      this.#keep(fault.name, await rounds.run(fault, seed * 100_000 + round, pace));
+      const result = await rounds.run(fault, seed * 100_000 + round, this.#pace);
+      this.#pace = result.pace;
+      this.#keep(fault.name, result);
       await keepSamples(folder, await measure(system, this.#milliseconds() / minute));
       if (state.violations.length === before) await rounds.dropChecked();
       if (isLastOfShop) await this.#compare(system);
