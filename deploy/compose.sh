@@ -69,6 +69,8 @@ until_healthy() {
 # Replaces the containers of a service one by one: starts a new one, waits until it is healthy, and then ends an old one, which finishes
 # its requests.
 replace() {
+  # A run that was interrupted may have stopped an old container without removing it. Compose would start it again instead of creating a new one.
+  quietly compose rm --force "$1" || fail "cannot remove the stopped containers of $1"
   old=$(compose ps -q "$1")
   [ -n "$old" ] || fail "$1 does not run; start the shop with docker compose up --detach"
   known=$old

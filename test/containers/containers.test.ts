@@ -332,6 +332,17 @@ describe('replicas', () => {
     await expectOneMailEach(client, placed);
   }, 900_000);
 
+  it('are replaced after an update that ended while it stopped an old container', async () => {
+    const [old] = await shop.containersOf('notifications');
+    await shop.scale({ notifications: 2 });
+    const interrupted = (await shop.containersOf('notifications')).map(({ id }) => id);
+    await old?.stop();
+    await shop.change('update', 'notifications');
+    const left = (await shop.containersOf('notifications')).map(({ id }) => id);
+    expect(left).toHaveLength(1);
+    expect(interrupted).not.toContain(left[0]);
+  }, 600_000);
+
   it('cannot be made of a server that has its data in a volume', async () => {
     await expect(shop.change('update', 'postgres')).rejects.toThrow('cannot replace postgres');
     expect(await shop.containersOf('postgres')).toHaveLength(1);

@@ -1,10 +1,13 @@
 // The queue of events of a shop whose PostgreSQL servers fail over. No failover concerns the queue itself.
+import { type BrokerUser, brokerDefinitions, brokerUsers } from '@shop/shared/events';
 import { createTestDatabase, startBrokerServer } from '@shop/shared/testing';
 import pg from 'pg';
 
 export interface EventQueue {
   /** The EVENTS_URL of the services. */
   readonly url: string;
+  /** The EVENTS_URL of the command line. */
+  readonly operatorUrl: string;
   /** Returns the names of the queues with events that are not handled, except dead letters. */
   waiting(): Promise<string[]>;
   stop(): Promise<void>;
@@ -24,6 +27,7 @@ async function startPgBoss(): Promise<EventQueue> {
   jobs.on('error', () => {});
   return {
     url: database.urls.events,
+    operatorUrl: database.urls.events,
     async waiting() {
       const { rows } = await jobs.query<{ name: string }>(
         "SELECT DISTINCT name FROM events.job WHERE state < 'completed' AND name NOT LIKE '%.dead'",
@@ -40,8 +44,14 @@ async function startPgBoss(): Promise<EventQueue> {
 /** A RabbitMQ server of its own, because only its program also counts the messages that a consumer has received. */
 async function startRabbitmq(): Promise<EventQueue> {
   const server = await startBrokerServer({ own: true });
+  const passwords = Object.fromEntries(brokerUsers.map((user) => [user, user])) as Record<BrokerUser, string>;
+  const definitions = JSON.stringify(brokerDefinitions({ vhost: '/', namespace: 'shop', passwords }));
+  const encoded = Buffer.from(definitions).toString('base64');
+  await server.control('eval', `rabbit_definitions:import_raw(base64:decode("${encoded}")).`);
   return {
     url: server.url,
+    // The user that an operator has under Compose and on Kubernetes.
+    operatorUrl: `${server.url.replace(/\/\/.*@/, '//operator:operator@')}?declare=own`,
     async waiting() {
       const table = await server.control('list_queues', '--quiet', '--no-table-headers', 'name', 'messages');
       const queues = table.split('\n').map((line) => line.trim().split(/\s+/));

@@ -16,7 +16,7 @@ export function repairedTextsOf(losses: readonly string[]): string[] {
   const done: Readonly<Record<string, string>> = {
     'lost account change': 'its present state is published; tell the holder to repeat the change',
     'lost cancellation': 'it is cancelled again',
-    'lost effect': 'it is published again',
+    'lost effect': 'it is in the queue again',
     'lost event': 'the dead letter is deleted',
     'lost order': 'its stock is released; tell the customer that the order does not exist',
     'lost reservation': 'its stock is reserved again',

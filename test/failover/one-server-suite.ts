@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { withClient } from '@shop/shared/database';
+import { newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { violations } from '../outages/checker.ts';
 import type { Journal } from '../outages/journal.ts';
@@ -44,6 +45,12 @@ export function oneServerSuite(queueKind: EventQueueKind): void {
     expect(textsOf(await shop.doctor(), {})).toEqual([
       expect.stringMatching(/^ok failover: all services agree since /),
     ]);
+
+    // A dead letter whose event is older than the outboxes. It may be the only copy of the event.
+    const old = new Date(Date.now() - 4 * 24 * 3_600_000).toISOString();
+    const about = { id: newId(), type: 'order.shipped.v1', source: '/orders', subject: kept, time: old };
+    await shop.send(about.type, { specversion: '1.0', ...about });
+    await shop.untilHandled();
 
     // The event of this order is published before the last replicated commit, and handled after it.
     const handle = await server.hold(holdHandlers);
@@ -105,6 +112,7 @@ export function oneServerSuite(queueKind: EventQueueKind): void {
     await shop.untilHandled();
     await sleep(inProgress);
     expect(await shop.run('doctor', '--after-failover')).toMatchObject({ code: 0 });
+    expect((await shop.run('events', 'dead', 'list')).output).toContain('order.shipped.v1');
     expect(await shop.run('stock', 'verify')).toMatchObject({ code: 0 });
     const reasons = await server.admin.query(
       'SELECT DISTINCT reservation_id FROM catalogue.stock_ledger WHERE reason LIKE $1',

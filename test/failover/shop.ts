@@ -3,7 +3,13 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId, type ServiceName, serviceNames } from '@shop/shared/runtime';
-import { eventually, startServices, type TestService, type TestServices } from '@shop/shared/testing';
+import {
+  connectTestTransport,
+  eventually,
+  startServices,
+  type TestService,
+  type TestServices,
+} from '@shop/shared/testing';
 import { runShop } from '../../cli/test/started-shop.ts';
 import { startSwitchableProxy } from '../differential/switchable-proxy.ts';
 import { type EventQueueKind, eventQueues } from './event-queue.ts';
@@ -43,6 +49,8 @@ export interface FailoverShop {
   report(orderId: string, path: 'payments' | 'refunds', amount: number): Promise<void>;
   /** Resolves when every published event is handled or is a dead letter, and every event is published. */
   untilHandled(): Promise<void>;
+  /** Sends an event to the consumers of its type, whatever it contains. */
+  send(type: string, event: object): Promise<void>;
   /** Resolves when all processes are ready. */
   untilReady(): Promise<void>;
   /** Runs a command over the services' own connections. */
@@ -118,7 +126,7 @@ export async function startFailoverShop(
               groupOf(name).services.database.urls[name],
             ]),
           ),
-          EVENTS_URL: queue.url,
+          EVENTS_URL: queue.operatorUrl,
         },
         ...parameters,
       );
@@ -177,6 +185,11 @@ export async function startFailoverShop(
           const waiting = await queue.waiting();
           if (waiting.length > 0) throw new Error(`events wait in the queues ${waiting.join()}`);
         }, 60_000),
+      async send(type, event) {
+        const transport = await connectTestTransport(queue.url);
+        await transport.publish([{ id: newId(), type, content: JSON.stringify(event) }]);
+        await transport.close();
+      },
       untilReady: () =>
         eventually(async () => {
           for (const name of serviceNames) {

@@ -89,27 +89,25 @@ async function missing(from: Queryable, row: string, values: readonly unknown[])
 const stored = `
   SELECT id, type, subject, sequence, request_id AS "requestId", traceparent, created_at AS "createdAt",
     data::text AS data
-  FROM outbox WHERE id = ANY ($1::uuid[])`;
+  FROM outbox WHERE id = $1`;
 
 /**
- * Publishes events of an outbox again, to all consumers of their types.
- * @throws BrokerUnavailableError, and Error when the broker does not confirm an event
+ * Delivers an event of an outbox to one consumer again.
+ * @returns false when the outbox no longer has the event
+ * @throws BrokerUnavailableError when the broker does not confirm it
  */
-export async function publishAgain(
+export async function deliverAgain(
   from: Queryable,
   sender: ServiceName,
-  ids: readonly string[],
-  transport: Pick<Transport, 'publish'>,
-): Promise<void> {
-  const { rows } = await from.query<StoredEvent>(stored, [ids]);
-  const messages = rows.map((event) => ({
-    id: event.id,
-    type: event.type,
-    content: toCloudEvent(`/${sender}`, event),
-    isRepeat: true,
-  }));
-  const outcomes = await transport.publish(messages);
-  if (outcomes.some((outcome) => outcome !== 'confirmed')) throw new Error('the broker has not confirmed an event');
+  id: string,
+  consumer: ConsumerName,
+  transport: Pick<Transport, 'deliverTo'>,
+): Promise<boolean> {
+  const { rows } = await from.query<StoredEvent>(stored, [id]);
+  const [event] = rows;
+  if (event === undefined) return false;
+  await transport.deliverTo(consumer, { id, type: event.type, content: toCloudEvent(`/${sender}`, event) });
+  return true;
 }
 
 /** Returns the service that sends events of the type; undefined for a type that this version does not know. */

@@ -145,7 +145,10 @@ function asPartOf<T>(arrivals: readonly Arrival[], work: () => T): T {
   return inRequest({ id: first.event.requestId, traceparent: first.event.traceparent }, work);
 }
 
-/** Adds the rows to the inbox and handles the events that were not in it, in one transaction. */
+/**
+ * Adds the rows to the inbox and handles the events that were not in it, in one transaction. A repeated delivery is
+ * acknowledged only when its inbox row is confirmed.
+ */
 function takeOnce(
   { name, database }: ConsumeOptions,
   arrivals: readonly Arrival[],
@@ -160,6 +163,8 @@ function takeOnce(
         tx,
       );
     }
+    const repeated = arrivals.filter((arrival) => !entered.has(arrival));
+    if (repeated.length > 0) await confirmInbox(tx, name, repeated);
     return arrivals.map((arrival) => (entered.has(arrival) ? 'taken' : 'repeated'));
   });
 }
@@ -187,4 +192,15 @@ async function enterInbox(tx: Transaction, consumer: string, arrivals: readonly 
     ],
   );
   return new Set(entered.flatMap(({ id }) => byId.get(id) ?? []));
+}
+
+/**
+ * Locks the rows of events that were handled before. A primary that was cut off from its standbys may show a commit that
+ * no standby has, and a failover would lose it. The lock is written to the log of the server, so that this transaction
+ * commits only when the rows are safe.
+ */
+async function confirmInbox(tx: Transaction, consumer: string, arrivals: readonly Arrival[]): Promise<void> {
+  const ids = arrivals.map(({ event }) => event.id);
+  const statement = 'SELECT FROM inbox WHERE consumer = $1 AND event_id = ANY ($2) ORDER BY event_id FOR UPDATE';
+  await sql(tx, statement, [consumer, ids]);
 }

@@ -9,6 +9,8 @@ export interface ReadableDeadLetter extends DeadLetter {
   readonly type: string | undefined;
   readonly subject: string | undefined;
   readonly requestId: string | undefined;
+  /** When its service sent the event (RFC 3339), if the content has a time. */
+  readonly sentAt: string | undefined;
 }
 
 export interface DeadLetterStore {
@@ -74,7 +76,13 @@ function readable(letter: DeadLetter): ReadableDeadLetter {
     const value = event[name];
     return typeof value === 'string' ? value : undefined;
   };
-  return { ...letter, type: text('type'), subject: text('subject'), requestId: text('requestid') };
+  return {
+    ...letter,
+    type: text('type'),
+    subject: text('subject'),
+    requestId: text('requestid'),
+    sentAt: text('time'),
+  };
 }
 
 function membersOf(content: string): Readonly<Record<string, unknown>> {

@@ -2,11 +2,11 @@
 export { appendEvent, appendEvents, type NewEvent } from './append-event.ts';
 export {
   comparableHours,
+  deliverAgain,
   findUnhandled,
   findUnknown,
   type HandledEvent,
   handledEvents,
-  publishAgain,
   publishedEvents,
   type SentEvent,
   senderOf,

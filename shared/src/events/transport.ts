@@ -7,11 +7,6 @@ export interface Message {
   readonly type: string;
   /** The event as CloudEvents JSON. */
   readonly content: string;
-  /**
-   * Whether the event is delivered again although it may have been handled. Otherwise a broker that still has a message
-   * of the event may ignore this one.
-   */
-  readonly isRepeat?: boolean;
 }
 
 /**
@@ -68,6 +63,12 @@ export interface Transport {
    * broker is unavailable.
    */
   publish(messages: readonly Message[]): Promise<readonly Outcome[]>;
+  /**
+   * Delivers a message to one consumer, also when the consumer had it before. Operators may do so, although they may
+   * not publish.
+   * @throws BrokerUnavailableError when the broker does not confirm it
+   */
+  deliverTo(consumer: string, message: Message): Promise<void>;
   /**
    * Starts a consumer. It survives every loss of the broker. The returned function stops it and waits for deliveries in
    * progress.

@@ -95,6 +95,21 @@ export const consumeSuite = (kind: Kind): void =>
       await stop();
     });
 
+    it('confirms the inbox row before it acknowledges a repeated delivery', async () => {
+      const stop = await start('once', { 'order.shipped.v1': async () => {} });
+      const id = newId();
+      const content = contentOf('order.shipped.v1', undefined, id);
+      // A lock of the row, which PostgreSQL also writes to its log, leaves the id of its transaction in the row.
+      const locked = async () =>
+        (await store.database.pool.query("SELECT FROM inbox WHERE event_id = $1 AND xmax <> '0'", [id])).rowCount;
+      await events.inject('once', content);
+      await eventually(async () => expect((await inbox('once')).some((row) => row.event_id === id)).toBe(true));
+      expect(await locked()).toBe(0);
+      await events.inject('once', content);
+      await eventually(async () => expect(await locked()).toBe(1));
+      await stop();
+    });
+
     it('makes dead letters with the reason from messages that it can never handle', async () => {
       const stop = await start('poison', { 'order.delivered.v1': async () => {} });
       const poison = [

@@ -1,5 +1,7 @@
 // Compares the services after a failover of a database that may have lost its last commits, and repairs what is safe.
 import { Problem } from '@shop/shared/problem';
+import { operatorCommand } from '@shop/shared/runtime';
+import { errorMessage } from '../../output/error-message.ts';
 import type { OpenShop } from '../../shop/open-shop.ts';
 import { type Finding, failed, ok } from '../finding.ts';
 import type { Loss } from './loss.ts';
@@ -17,7 +19,8 @@ export interface FailoverOptions {
 
 /**
  * Each loss is one finding. A repaired one is `ok`. The stock is repaired before the events are compared, because events
- * about an order are handled only when its reservation exists.
+ * about an order are handled only when its reservation exists. A failure after a repair is a finding, because another
+ * run would not find what was repaired.
  */
 export function examineAfterFailover(shop: OpenShop, { since, repair }: FailoverOptions): Promise<Finding[]> {
   return withServers(shop, async (servers) => {
@@ -29,9 +32,15 @@ export function examineAfterFailover(shop: OpenShop, { since, repair }: Failover
     const commits = await findLostCommits(servers, since);
     const known = new Set(stock.map(keyOf));
     await report([...stock, ...commits.filter((loss) => !known.has(keyOf(loss)))]);
-    const effects = await findLostEffects(servers, since);
-    await report(effects.losses);
-    findings.push(...effects.undecided);
+    try {
+      const effects = await findLostEffects(servers, since);
+      await report(effects.losses);
+      findings.push(...effects.undecided);
+    } catch (error) {
+      if (findings.length === 0) throw error;
+      const remedy = `run ${operatorCommand('shop', 'doctor --after-failover')} again`;
+      findings.push(failed('failover', `the events could not be compared: ${errorMessage(error)}`, remedy));
+    }
     return findings.length === 0 ? [ok('failover', `all services agree since ${since}`)] : findings;
   });
 }
@@ -48,10 +57,9 @@ function toFinding({ repair: _repair, check, detail, remedy, ...subject }: Loss)
 async function repaired(loss: Loss): Promise<Finding> {
   if (loss.repair === undefined) return toFinding(loss);
   const { check, detail, remedy, repair, ...subject } = loss;
-  const outcome = await repair().catch((error: unknown) => {
-    if (error instanceof Problem) return { refused: error.message };
-    throw error;
-  });
+  const outcome = await repair().catch((error: unknown) => ({
+    refused: error instanceof Problem ? error.message : errorMessage(error),
+  }));
   if ('done' in outcome) return { ...ok(check, `${detail}: ${outcome.done}`), ...subject };
   return { ...failed(check, `${detail}: ${outcome.refused}`, remedy), ...subject };
 }

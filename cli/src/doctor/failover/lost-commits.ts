@@ -147,12 +147,16 @@ function judgeAccount(
   };
 }
 
+/**
+ * The dead letters of events that were sent since then. The service of an older event may have deleted it, and has not
+ * lost it in this failover.
+ */
 async function deadEvents(servers: Servers, since: string): Promise<Loss[]> {
   const letters = await servers.letters.list(undefined, deadLettersPerRead);
   const recent = letters.flatMap((letter) => {
-    const { id, type, subject, deadAt } = letter;
-    if (type === undefined || subject === undefined || deadAt === undefined) return [];
-    return Date.parse(deadAt) >= Date.parse(since) ? [{ ...letter, id, type, subject }] : [];
+    const { type, subject, sentAt } = letter;
+    if (type === undefined || subject === undefined || sentAt === undefined) return [];
+    return Date.parse(sentAt) >= Date.parse(since) ? [{ ...letter, type, subject }] : [];
   });
   return (await withoutSender(servers, recent)).map((letter) => deadEvent(servers, letter));
 }

@@ -6,8 +6,8 @@ import { changesOrder } from '@shop/orders/operator';
 import {
   type ConsumerName,
   consumers,
+  deliverAgain,
   findUnhandled,
-  publishAgain,
   publishedEvents,
   type SentEvent,
 } from '@shop/shared/events';
@@ -24,7 +24,7 @@ export interface LostEffects {
   readonly undecided: readonly Finding[];
 }
 
-/** The losses since a time. Publishing an event again has an effect only where it was lost: the inbox has the others. */
+/** The losses since a time. Delivering an event again has an effect only where it was lost: the inbox has the others. */
 export async function findLostEffects(servers: Servers, since: string): Promise<LostEffects> {
   const lost = new Map<ConsumerName, Loss[]>();
   for (const sender of serviceNames) {
@@ -85,12 +85,12 @@ function lostEffect(
   return {
     check: 'lost effect',
     detail: `${consumer} has not handled ${type} about ${subject} (event ${id})`,
-    remedy: '--repair publishes the event again, or returns it from the dead letters to its queue',
+    remedy: '--repair delivers the event again',
     ...('orderId' in data ? { orderId: data.orderId } : {}),
     async repair() {
       if (await letters.replay(id, consumer)) return { done: 'it is in the queue again' };
-      await publishAgain(clients[sender], sender, [id], transport);
-      return { done: 'it is published again' };
+      const isStored = await deliverAgain(clients[sender], sender, id, consumer, transport);
+      return isStored ? { done: 'it is in the queue again' } : { refused: `${sender} no longer has the event` };
     },
   };
 }

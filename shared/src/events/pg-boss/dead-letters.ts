@@ -1,9 +1,8 @@
 // The dead letters of a consumer in pg-boss.
 import type { JobWithMetadata } from 'pg-boss';
-import { newId } from '../../runtime/index.ts';
 import type { DeadLetter, Transport } from '../transport.ts';
 import type { Connection } from './connection.ts';
-import { deadOf, type Payload } from './queues.ts';
+import { deadOf, type Payload, sendAgain } from './queues.ts';
 
 export function deadLettersOf(connection: Connection): Pick<Transport, 'deadLetters' | 'replay' | 'discard'> {
   /** Finds a dead letter by the id of its event, or by its own id when its content is not an event. */
@@ -24,7 +23,7 @@ export function deadLettersOf(connection: Connection): Pick<Transport, 'deadLett
       const letter = await find(consumer, id);
       if (letter === undefined) return false;
       const { eventId, content } = letter.data;
-      await connection.boss().send(consumer, { eventId, content }, { id: newId() });
+      await sendAgain(connection.boss(), consumer, { eventId, content });
       await connection.boss().deleteJob(deadOf(consumer), letter.id);
       return true;
     },

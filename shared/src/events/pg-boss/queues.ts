@@ -14,9 +14,12 @@ export interface Payload {
   readonly reason?: string;
 }
 
-// Seconds after which a job is delivered again because its process has died, at most `deliveryLimit` times. Handlers
-// take milliseconds.
-const expireInSeconds = 5;
+// Seconds after which a job is delivered again because its process has died and sends no heartbeats, at most
+// `deliveryLimit` times. pg-boss permits no less.
+const heartbeatSeconds = 10;
+// Seconds after which a job is delivered again although its process lives. Handlers take milliseconds, but some seconds
+// while their database is unavailable, and such an attempt must not count.
+const expireInSeconds = 60;
 const deliveryLimit = 20;
 const year = 365 * 24 * 60 * 60;
 
@@ -24,7 +27,7 @@ const year = 365 * 24 * 60 * 60;
 export const deadOf = (consumer: string): string => `${consumer}.dead`;
 
 export async function declareQueues(boss: PgBoss, topology: Topology): Promise<void> {
-  const common = { expireInSeconds, retentionSeconds: year, deleteAfterSeconds: 300 };
+  const common = { expireInSeconds, heartbeatSeconds, retentionSeconds: year, deleteAfterSeconds: 300 };
   for (const consumer of Object.keys(topology.consumers)) {
     await boss.createQueue(deadOf(consumer), common);
     const queue = {
@@ -41,7 +44,7 @@ export async function declareQueues(boss: PgBoss, topology: Topology): Promise<v
 
 /**
  * Inserts messages into one queue. The id of the event is the id of the job, so publishing an event twice creates one
- * job, unless the second message is a repeat.
+ * job.
  * @returns false when the queue did not exist; it is then declared again
  */
 export async function insertMessages(
@@ -50,12 +53,7 @@ export async function insertMessages(
   messages: readonly Message[],
   topology: Topology,
 ): Promise<boolean> {
-  const jobs = messages.map(
-    ({ id, content, isRepeat = false }): JobInsert<Payload> => ({
-      id: isRepeat ? newId() : id,
-      data: { eventId: id, content },
-    }),
-  );
+  const jobs = messages.map(({ id, content }): JobInsert<Payload> => ({ id, data: { eventId: id, content } }));
   try {
     const inserted = await boss.insert(consumer, jobs as JobInsert[], { returnId: true });
     if (inserted?.length === jobs.length || (await boss.getQueue(consumer)) !== null) return true;
@@ -64,4 +62,9 @@ export async function insertMessages(
   }
   await declareQueues(boss, topology);
   return false;
+}
+
+/** Inserts an event into one queue as a new job, because the queue may still have the job of its first delivery. */
+export async function sendAgain(boss: PgBoss, consumer: string, payload: Payload): Promise<void> {
+  await boss.send(consumer, payload, { id: newId() });
 }

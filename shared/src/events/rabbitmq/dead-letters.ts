@@ -1,7 +1,7 @@
 // The dead letters of a consumer in RabbitMQ. To list them, they are fetched and returned to their queue.
 import { createHash } from 'node:crypto';
 import type { GetMessage } from 'amqplib';
-import { BrokerUnavailableError, type DeadLetter, type Transport } from '../transport.ts';
+import type { DeadLetter, Transport } from '../transport.ts';
 import type { Publisher } from './publisher.ts';
 import type { Names } from './topology.ts';
 
@@ -49,10 +49,7 @@ export function deadLettersOf(
     replay: (consumer, id) =>
       resolve(consumer, id, async (message) => {
         const { messageId, type } = message.properties;
-        const properties = { messageId, type, mandatory: true };
-        const outcome = await publisher.send(names.desk(consumer), names.queue(consumer), message.content, properties);
-        if (outcome !== 'confirmed')
-          throw new BrokerUnavailableError(`the queue of ${consumer} did not accept the message`);
+        await publisher.sendTo(consumer, message.content, { messageId, type });
       }),
     discard: (consumer, id) => resolve(consumer, id, async () => {}),
   };

@@ -1,4 +1,5 @@
 // Faults of PostgreSQL under the embedded queue: it is unavailable at the start, disconnected, or ends all sessions.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { connectTransport } from '../../../src/events/connect-transport.ts';
@@ -76,6 +77,30 @@ describe('the embedded queue', () => {
     await proxy.restore();
     await arrives(transport, taker.deliveries);
     await taker.stop();
+    await transport.close();
+  });
+
+  it('waits for a handler whose database does not answer, without another delivery', async () => {
+    const transport = await open();
+    const delivered: string[] = [];
+    let finished = 0;
+    const stop = await transport.subscribe({
+      consumer: 'taker',
+      prefetch: 5,
+      async take({ content }) {
+        delivered.push(content);
+        // The time limit of a COMMIT, and the pause before the event is rescheduled.
+        await sleep(8_000);
+        finished += 1;
+        return { kind: 'done' };
+      },
+    });
+    const sent = message();
+    expect(await transport.publish([sent])).toEqual(['confirmed']);
+    await eventually(() => expect(finished).toBe(1), 20_000);
+    await sleep(2_000);
+    expect(delivered).toEqual([sent.content]);
+    await stop();
     await transport.close();
   });
 
