@@ -41,7 +41,8 @@ export interface BrokerDefinitions {
 
 /**
  * The content of a definitions file for `load_definitions` and `rabbitmqctl import_definitions`. The services'
- * EVENTS_URL needs `declare=own` with these users. `operator` has access to the dead letters only.
+ * EVENTS_URL needs `declare=own` with these users. `operator` may only read dead letters and put messages into the queue of
+ * a consumer.
  */
 export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinitions): object {
   const names = namesOf(namespace);
