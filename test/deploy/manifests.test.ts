@@ -254,6 +254,11 @@ describe.each(names)('%s', (name) => {
 });
 
 describe('production', () => {
+  it('lets statements of migrations and of the operator last as long as they need', () => {
+    const { postgresql } = only(overlays.production, 'Cluster', 'postgres').spec;
+    expect(Object.keys(Object(postgresql).parameters)).not.toContain('statement_timeout');
+  });
+
   it('has three nodes of each server, and commits that survive the loss of one', () => {
     expect(only(overlays.production, 'Cluster', 'postgres').spec).toMatchObject({
       instances: 3,

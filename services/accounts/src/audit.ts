@@ -25,6 +25,8 @@ export interface AuditDetails {
   'email-change-undone': { readonly from: string; readonly to: string };
   'email-token-refused': { readonly purpose: EventPayloads['email-token.issued.v1']['kind'] };
   'password-reset-requested': Record<never, never>;
+  /** A reset was requested for an account that has had its maximum of e-mails, so none was sent. */
+  'password-reset-withheld': Record<never, never>;
   'password-reset': Record<never, never>;
   'email-changed': { readonly from: string; readonly to: string };
   'erasure-requested': { readonly eraseAt: string };

@@ -24,12 +24,12 @@ export const requestPasswordReset: Operation<'requestPasswordReset'> = async (re
     const where = { emailKey: emailKey(request.body.email) };
     const account = await Account.findOne({ where, ...inside(tx, 'UPDATE') });
     // An account that has had its maximum of these e-mails keeps its last token. Otherwise strangers could replace the
-    // holder's token again and again.
-    if (account !== null && (await untilShare(tx, account.id, 'password-reset-requested')) === 0) {
-      await sendEmailToken(tx, { request, context }, account, 'password-reset', account.email);
-    }
-    const entry = { accountId: account?.id, requestId: request.id, detail: {} };
-    await audit(tx, { action: 'password-reset-requested', ...entry });
+    // holder's token again and again. A request without an e-mail has another action, because it must not count:
+    // strangers could otherwise keep the holder from ever getting an e-mail.
+    const isSent = account !== null && (await untilShare(tx, account.id, 'password-reset-requested')) === 0;
+    if (isSent) await sendEmailToken(tx, { request, context }, account, 'password-reset', account.email);
+    const action = isSent || account === null ? 'password-reset-requested' : 'password-reset-withheld';
+    await audit(tx, { action, accountId: account?.id, requestId: request.id, detail: {} });
     return { status: 202 };
   });
   await due;

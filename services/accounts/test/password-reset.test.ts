@@ -74,6 +74,20 @@ describe('202', () => {
     expect((await confirm(first)).status).toBe(400);
     expect((await confirm(await sent())).status).toBe(204);
   });
+
+  it('sends an e-mail again an hour after the first of 5, also when requests without one came in between', async () => {
+    const count = () => countEmails(accounts, holder.id, 'password-reset');
+    for (let each = 0; each < 10; each += 1) expect((await ask()).status).toBe(202);
+    expect(await count()).toBe(5);
+    const ages = await accounts.database.query(
+      `UPDATE audit_log SET created_at = created_at - interval '61 minutes'
+       WHERE account_id = $1 AND action = 'password-reset-requested'`,
+      [holder.id],
+    );
+    expect(ages.rowCount).toBe(5);
+    expect((await ask()).status).toBe(202);
+    expect(await count()).toBe(6);
+  });
 });
 
 describe('204', () => {

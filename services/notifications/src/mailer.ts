@@ -77,13 +77,14 @@ export function smtpMailer(url: string): Mailer {
 }
 
 /**
- * Writes each e-mail as one file, complete or not at all; the same e-mail again replaces its file.
+ * Writes each e-mail as one file, complete or not at all; the same e-mail again replaces its file. Only this user can
+ * read the files, and a folder that is created, because e-mails have addresses and tokens.
  * @throws StartError when the folder cannot be written
  */
 export async function folderMailer(folder: string): Promise<Mailer> {
   const path = resolve(folder);
   try {
-    await mkdir(path, { recursive: true });
+    await mkdir(path, { recursive: true, mode: 0o700 });
     await access(path, constants.W_OK);
   } catch (error) {
     throw new StartError(`cannot write to the mail folder ${path} (${(error as NodeJS.ErrnoException).code})`);
@@ -98,7 +99,7 @@ export async function folderMailer(folder: string): Promise<Mailer> {
       const partial = join(path, `.${email.name}.${process.pid}.partial`);
       // The calls are synchronous, because this takes less time than four steps on the thread pool for each e-mail.
       try {
-        writeFileSync(partial, withCrlf(message));
+        writeFileSync(partial, withCrlf(message), { mode: 0o600 });
         renameSync(partial, join(path, `${email.name}.eml`));
       } catch (error) {
         rmSync(partial, { force: true });

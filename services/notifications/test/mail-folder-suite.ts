@@ -1,6 +1,6 @@
 // The whole service with e-mails as files, on both transports: from the event to the .eml file and the event that
 // reports it.
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
@@ -62,6 +62,8 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
       await events.send('account.registered.v1', order.account);
       await events.send('order.created.v1', order.created);
       const received = await mail(order.orderId, 'order-received');
+      const { mode } = await stat(join(services.mailFolder, `${order.orderId}.order-received.eml`));
+      expect(mode & 0o077).toBe(0); // no other user can read it
       expect(received).toContain('To: Ada Lovelace <ada@example.org>\r\n');
       expect(received).toContain('From: The Shop <orders@shop.example>\r\n');
       expect(received).toContain('Subject: We have received your order\r\n');
