@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId, serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
+import { openArchive, sealArchive } from '../src/backup/archive.ts';
 import type { RunningShop } from '../src/shop/data-folder.ts';
 import { askShop, launchShop, queryShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
 
@@ -394,6 +395,23 @@ describe('a backup', () => {
     expect(await runShop(join(folder, 'other'), 'restore', damaged)).toEqual({ code: 1, output: '', complaints });
     expect(await readdir(folder)).not.toContain('other');
     await rm(damaged, { recursive: true });
+  });
+
+  it('of a shop without one of the services is restored, and one with a further service is refused', async () => {
+    const changed = join(folder, 'changed');
+    await cp(backup, changed, { recursive: true });
+    const manifest = await openArchive(changed);
+    const { notifications, ...schemas } = manifest.schemas;
+    await sealArchive(changed, { ...manifest, schemas });
+    const tables = Object.values(schemas).flatMap((schema) => schema.tables).length;
+    expect(await ask('restore', '--verify', changed)).toMatchObject({ verified: true, tables });
+    const reviews = { migrations: [], tables: [], sequences: {} };
+    await sealArchive(changed, { ...manifest, schemas: Object.assign({ reviews }, manifest.schemas) });
+    expect(await runShop(join(folder, 'other'), 'restore', changed)).toMatchObject({
+      code: 1,
+      complaints: expect.stringContaining('newer version of the shop (it has the services reviews)'),
+    });
+    await rm(changed, { recursive: true });
   });
 
   it('is not restored into an existing shop', async () => {

@@ -1,5 +1,6 @@
 // `npm run release -- VERSION`: prepares a release in the working tree. It dates the section in CHANGELOG.md, sets the version
-// of the shop and of its client, and keeps the contracts of this commit and the digests of its base images in released/.
+// of the shop, of its client and of the images on Kubernetes, and keeps the contracts of this commit and the digests of its
+// base images in released/.
 // The commit and its tag are made by hand. The other workspaces are never published, and their versions stay.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,10 +14,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = (command: string, ...parameters: string[]): string =>
   execFileSync(command, parameters, { cwd: root, encoding: 'utf8' }).trim();
 
-/** Replaces the version that follows the first group of the pattern. */
-function replaceIn(name: string, pattern: RegExp, version: string): void {
+/** Replaces what follows the first group of the pattern. */
+function replaceIn(name: string, pattern: RegExp, value: string): void {
   const text = readFileSync(`${root}${name}`, 'utf8');
-  writeFileSync(`${root}${name}`, text.replace(pattern, `$1"${version}"`));
+  writeFileSync(`${root}${name}`, text.replace(pattern, `$1${value}`));
 }
 
 function prepare(version: string | undefined): void {
@@ -34,9 +35,11 @@ function prepare(version: string | undefined): void {
     throw new Error('Breaking changes need a new major version.');
   const release = { version, commit: run('git', 'rev-parse', 'HEAD'), baseImages: baseImages() };
   writeFileSync(file, withRelease(changelog, version, new Date().toISOString().slice(0, 10)));
-  for (const name of ['package.json', 'client/package.json']) replaceIn(name, /^( {2}"version": )".*"/m, version);
-  replaceIn('package-lock.json', /^( {2}"version": )".*"/m, version);
-  replaceIn('package-lock.json', /("name": "(?:shop|@shop\/client)",\n +"version": )".*"/g, version);
+  const quoted = `"${version}"`;
+  for (const name of ['package.json', 'client/package.json']) replaceIn(name, /^( {2}"version": )".*"/m, quoted);
+  replaceIn('package-lock.json', /^( {2}"version": )".*"/m, quoted);
+  replaceIn('package-lock.json', /("name": "(?:shop|@shop\/client)",\n +"version": )".*"/g, quoted);
+  replaceIn('deploy/kubernetes/base/kustomization.yaml', /(newTag: )[\w.-]+/g, version);
   writeRelease(release, contracts);
   console.log(`Next: git commit --all --message 'Release ${version}' && git tag v${version}`);
 }

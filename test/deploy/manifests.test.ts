@@ -17,6 +17,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Installs the schemas once, which takes some seconds. */
 beforeAll(() => toolsOf(new URL('schemas/', import.meta.url)).install(), 300_000);
 
+const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { version: string };
 const folder = `${root}deploy/kubernetes`;
 const overlays = {
   development: render(`${folder}/overlays/development`),
@@ -145,6 +146,8 @@ describe.each(names)('%s', (name) => {
         expect(container.resources.limits.memory).toEqual(expect.any(String));
         expect(container.image).toMatch(/:[\w.-]+$/);
         expect(container.image).not.toMatch(/:latest$/);
+        // Another tag would deploy another release.
+        if (container.image.startsWith('shop/')) expect(container.image).toMatch(new RegExp(`:${version}$`));
       }
     }
   });

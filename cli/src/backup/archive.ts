@@ -30,7 +30,8 @@ export interface Manifest {
   readonly format: 'shop backup 1';
   /** The time of the backup, by the clock of the database. */
   readonly takenAt: string;
-  readonly schemas: Readonly<Record<ServiceName, ArchivedSchema>>;
+  /** A service that did not exist yet has none. */
+  readonly schemas: Readonly<Partial<Record<ServiceName, ArchivedSchema>>>;
 }
 
 const manifestFile = 'manifest.json';

@@ -12,17 +12,28 @@ import { type ArchivedSchema, type ArchivedTable, checksumOf, type Manifest, rea
 
 const migrationsOf = (name: ServiceName): string => join(root, 'services', name, 'migrations');
 
-/** @throws StartError when the backup needs migrations that this version of the shop does not have */
-export async function requireKnownMigrations({ schemas }: Manifest): Promise<void> {
-  for (const name of serviceNames) {
+/** @throws StartError when the backup needs services or migrations that this version of the shop does not have */
+export async function requireKnownMigrations(manifest: Manifest): Promise<void> {
+  const names = new Set<string>(serviceNames);
+  const others = Object.keys(manifest.schemas).filter((name) => !names.has(name));
+  if (others.length > 0) throw newer(`it has the services ${others.join(', ')}`);
+  for (const { name, schema } of schemasOf(manifest)) {
     const known = await knownMigrations(migrationsOf(name));
-    const unknown = schemas[name].migrations.filter((migration) => !known.includes(migration));
-    if (unknown.length > 0) {
-      throw new StartError(
-        `the backup is of a newer version of the shop (${name} has ${unknown.join(', ')}): restore it with that one`,
-      );
-    }
+    const unknown = schema.migrations.filter((migration) => !known.includes(migration));
+    if (unknown.length > 0) throw newer(`${name} has ${unknown.join(', ')}`);
   }
+}
+
+function newer(difference: string): StartError {
+  return new StartError(`the backup is of a newer version of the shop (${difference}): restore it with that one`);
+}
+
+/** The services of the backup. The tables of a service that was added later stay empty. */
+function schemasOf({ schemas }: Manifest): { readonly name: ServiceName; readonly schema: ArchivedSchema }[] {
+  return serviceNames.flatMap((name) => {
+    const schema = schemas[name];
+    return schema === undefined ? [] : [{ name, schema }];
+  });
 }
 
 export interface RestoreHooks {
@@ -45,15 +56,15 @@ export async function restoreBackup(
 ): Promise<number> {
   // Applies migrations up to the last one of the backup, so that its rows fit. The other migrations run after the rows
   // are restored.
-  for (const name of serviceNames) {
-    const only = manifest.schemas[name].migrations;
-    await migrate({ url: databases[name], folder: migrationsOf(name), only });
-  }
-  const clients = serviceNames.map((name) => ({
+  const schemas = schemasOf(manifest);
+  for (const { name, schema } of schemas)
+    await migrate({ url: databases[name], folder: migrationsOf(name), only: schema.migrations });
+  const clients = schemas.map(({ name, schema }) => ({
     name,
+    schema,
     client: new pg.Client({ connectionString: databases[name], application_name: 'restore' }),
   }));
-  const total = Object.values(manifest.schemas).flatMap(({ tables }) => tables).length;
+  const total = schemas.flatMap(({ schema }) => schema.tables).length;
   let done = 0;
   let toldAgain = 0;
   try {
@@ -64,9 +75,9 @@ export async function restoreBackup(
       await client.query(sameText);
       await requireEmpty(client, name);
     }
-    for (const { name, client } of clients) {
-      const { tables, sequences } = manifest.schemas[name];
-      const found = await requireSameTables(client, name, manifest.schemas[name]);
+    for (const { name, schema, client } of clients) {
+      const { tables, sequences } = schema;
+      const found = await requireSameTables(client, name, schema);
       for (const table of tables) {
         await restoreTable(client, folder, name, { ...found(table.name), columns: table.columns }, table);
         done += 1;

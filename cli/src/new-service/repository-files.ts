@@ -29,9 +29,17 @@ export const repositoryChanges: Readonly<Record<string, readonly Change[]>> = {
   ],
   'deploy/kubernetes/base/kustomization.yaml': [
     (text, name) => insertBefore(text, ['resources', 'gateway.yaml'], `- ../../../services/${name}/kubernetes`),
-    (text, name) => insertBefore(text, ['images', 'shop/gateway'], `- { name: shop/${name}, newTag: 1.0.0 }`),
+    (text, name) =>
+      insertBefore(text, ['images', 'shop/gateway'], `- { name: shop/${name}, newTag: ${imageTagIn(text)} }`),
   ],
 };
+
+/** All images have the version of the shop as their tag. */
+function imageTagIn(kustomization: string): string {
+  const [, tag] = /newTag: ([\w.-]+)/.exec(kustomization) ?? [];
+  if (tag === undefined) throw new Error('the kustomization has no image with a tag');
+  return tag;
+}
 
 function pipeline(name: string): string {
   return `${name}:

@@ -85,7 +85,9 @@ export function createApp<Context>(options: AppOptions<Context>): RequestListene
   });
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     const problem = toProblem(error);
-    if (problem.status >= 500) logFailure(options.log, problem, request.url, requestIdentityOf(response).id);
+    // The query is not logged, because it may contain names and addresses of customers.
+    const [path = ''] = request.url.split('?', 1);
+    if (problem.status >= 500) logFailure(options.log, problem, path, requestIdentityOf(response).id);
     sendProblem(response, problem);
     measureAnswer(arrivalAt(response), {
       method: request.method,

@@ -60,6 +60,7 @@ beforeAll(async () => {
     operations: {
       listNotes: async (request: OperationRequest) => {
         seen = request;
+        await work();
         if (pieces !== undefined) return { status: 200, stream: pieces() };
         return { status: 200, body: request.query, headers: request.query.limit === 1 ? { Link: nextPage } : {} };
       },
@@ -629,6 +630,14 @@ describe('the log', () => {
     const reason = 'Try again. (catalogue answered 503)';
     expect(lines).toEqual([expect.objectContaining({ level: 40, msg: 'service-unavailable', reason, requestId, url })]);
     expect(JSON.stringify(lines)).not.toContain('stack');
+  });
+
+  it('does not log the query of a failed request', async () => {
+    lines.length = 0;
+    work = () => Promise.reject(new Problem('service-unavailable', 'Try again.'));
+    const { status } = await client.get('/v1/notes?tag=kim%40example.com', { token });
+    work = async () => {};
+    expect([status, lines.map(({ url }) => url)]).toEqual([503, ['/v1/notes']]);
   });
 
   it('logs the stack of an unexpected error', async () => {
