@@ -138,6 +138,7 @@ class Soak<S extends Deployment> {
       if (isLastOfShop) await this.#compare(system);
     } catch (error) {
       this.#addViolations(fault.name, [`the round ended early: ${String(error)}`]);
+      this.#pace = slowness();
     }
     state.rounds += 1;
     if (isLastOfShop || state.violations.length > before) await this.#stop();

@@ -119,5 +119,5 @@ async function readAll(
       sequences: await sequencesOf(client),
     };
   }
-  return { format: 'shop backup 1', takenAt: takenAt.toISOString(), schemas: schemas as Manifest['schemas'] };
+  return { format: 'shop backup 1', takenAt: takenAt.toISOString(), schemas };
 }

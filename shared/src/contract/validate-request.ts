@@ -33,7 +33,7 @@ export interface Parameter {
   readonly errorsOf: SchemaCheck;
 }
 
-/** The compiled parameter at a place in the document. */
+/** Reads the parameter at a place in the document. Its schema is compiled at its first use. */
 export function readParameter(compiler: Compiler, at: readonly string[]): Parameter {
   const found = locate(compiler.document, at);
   const { name, in: place, required, schema, 'x-dotted': dotted } = found?.node ?? {};

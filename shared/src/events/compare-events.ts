@@ -94,7 +94,7 @@ const stored = `
 /**
  * Delivers an event of an outbox to one consumer again.
  * @returns false when the outbox no longer has the event
- * @throws BrokerUnavailableError when the broker does not confirm it
+ * @throws as `Transport.deliverTo` does
  */
 export async function deliverAgain(
   from: Queryable,

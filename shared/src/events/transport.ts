@@ -66,7 +66,7 @@ export interface Transport {
   /**
    * Delivers a message to one consumer, also when the consumer had it before. Operators may do so, although they may
    * not publish.
-   * @throws BrokerUnavailableError when the broker does not confirm it
+   * @throws BrokerUnavailableError, or the error of the database that has the queue, when the message is not stored
    */
   deliverTo(consumer: string, message: Message): Promise<void>;
   /**

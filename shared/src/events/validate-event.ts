@@ -17,8 +17,9 @@ interface EventSchemas {
 let schemas: EventSchemas | undefined;
 
 /**
- * Reads the schemas, once. A service calls it at its start, so that no request waits for it. It is not done on import,
- * because the command line imports this module and validates no event.
+ * Reads the schemas, once. A service calls it at its start, so that no request waits for the reading; each schema is
+ * compiled at its first use. It is not done on import, because the command line imports this module and validates no
+ * event.
  */
 export function loadEventSchemas(): EventSchemas {
   schemas ??= readSchemas();

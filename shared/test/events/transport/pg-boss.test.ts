@@ -39,9 +39,10 @@ describe('the embedded queue', () => {
     const sent = message();
     await eventually(async () => expect(await transport.publish([sent])).toEqual(['confirmed']), 10_000);
     await eventually(() => expect(deliveries.map(({ content }) => content)).toContain(sent.content), 10_000);
-    // A job whose completion is interrupted would be delivered again during a later test.
+    // A job whose completion is interrupted would be delivered again during a later test. It is active until its
+    // process has sent no heartbeat for ten seconds.
     const working = "SELECT FROM events.job WHERE name = 'taker' AND state = 'active'";
-    await eventually(async () => expect((await pool.query(working)).rowCount).toBe(0), 10_000);
+    await eventually(async () => expect((await pool.query(working)).rowCount).toBe(0), 20_000);
     return sent;
   };
 
@@ -89,15 +90,15 @@ describe('the embedded queue', () => {
       prefetch: 5,
       async take({ content }) {
         delivered.push(content);
-        // The time limit of a COMMIT, and the pause before the event is rescheduled.
-        await sleep(8_000);
+        // Longer than without heartbeats, which pg-boss sends meanwhile.
+        await sleep(13_000);
         finished += 1;
         return { kind: 'done' };
       },
     });
     const sent = message();
     expect(await transport.publish([sent])).toEqual(['confirmed']);
-    await eventually(() => expect(finished).toBe(1), 20_000);
+    await eventually(() => expect(finished).toBe(1), 30_000);
     await sleep(2_000);
     expect(delivered).toEqual([sent.content]);
     await stop();
