@@ -2,6 +2,7 @@
 import { writeSync } from 'node:fs';
 import type { ServiceName } from '@shop/shared/runtime';
 import { register } from './accounts.ts';
+import { movesOf } from './archive.ts';
 import { orderAndVanish } from './buyers.ts';
 import type { CrashPoint } from './crash-points.ts';
 import type { Deployment } from './deployment.ts';
@@ -74,7 +75,12 @@ function archiverDies(point: CrashPoint): Fault {
   return {
     name: `the archiver dies ${point}`,
     interrupts: 'nothing',
-    inject: ({ system }) => allDie([system.archiver], (process) => process.crashAt(point)),
+    async inject({ system }) {
+      const died = await allDie([system.archiver], (process) => process.crashAt(point));
+      const { archived } = await movesOf(system.admin);
+      const continues = await seen(async () => (await movesOf(system.admin)).archived > archived);
+      return died && continues ? `${died}, and moved orders again` : undefined;
+    },
   };
 }
 
