@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { maxBodyBytes } from '../../src/contract/index.ts';
 import { parseBody } from '../../src/http/index.ts';
 import { type Fault, Problem, problemDocument } from '../../src/problem/index.ts';
+import { atThisPace } from '../../src/testing/index.ts';
 import { hostileBodies } from './hostile-bodies.ts';
 
 function refusal(text: string): Problem | undefined {
@@ -103,7 +104,7 @@ describe('a body of', () => {
   }
 
   it.each(Object.entries(hostileBodies(maxBodyBytes)))('%s costs little to read and to refuse', (_name, text) => {
-    expect(milliseconds(() => refusal(text))).toBeLessThan(250);
+    expect(milliseconds(() => refusal(text))).toBeLessThan(atThisPace(250));
     const problem = refusal(text);
     const pointers = (problem?.errors ?? []).map(({ pointer = '' }) => pointer);
     expect(pointers.length).toBeLessThanOrEqual(100);
