@@ -6,6 +6,7 @@ import { exitCodes } from '../src/output/exit-codes.ts';
 import { shopProgram } from '../src/program.ts';
 import { describedCommands } from './output-contract.ts';
 
+const program = await shopProgram();
 const page = readFileSync(new URL('../../docs/command-line.md', import.meta.url), 'utf8');
 
 /** The words of all commands without subcommands. */
@@ -14,7 +15,7 @@ function leaves(command: Command, path: readonly string[] = []): string[] {
   return command.commands.flatMap((each) => leaves(each, [...path, each.name()]));
 }
 
-it.each(leaves(shopProgram()))('describes %s', (path) => {
+it.each(leaves(program))('describes %s', (path) => {
   const words = path.split(' ');
   const isAbout = (row: string): boolean => row.startsWith(`| \`${words[0]}`) && row.includes(words.at(-1) ?? '');
   expect(page.split('\n').filter(isAbout)).not.toEqual([]);
@@ -29,6 +30,6 @@ it('has a schema for the output of each command with --json', () => {
     ...(command.options.some(({ long }) => long === '--json') ? [path.join(' ')] : []),
     ...command.commands.flatMap((each) => printing(each, [...path, each.name()])),
   ];
-  const commands = printing(shopProgram()).filter((name) => name !== 'logs');
+  const commands = printing(program).filter((name) => name !== 'logs');
   expect(commands.sort()).toEqual([...describedCommands].sort());
 });

@@ -4,9 +4,11 @@ import type { Command, Option } from 'commander';
 import { exitCodes } from '../../cli/src/output/exit-codes.ts';
 import { shopProgram } from '../../cli/src/program.ts';
 
+const program = await shopProgram();
+
 /** The words of a command, or `shop` for the options of all commands → command. And `exitCodes`. */
 export function readCommands(): Record<string, Node> {
-  return Object.fromEntries([...commandsOf(shopProgram(), []), ['exitCodes', { ...exitCodes }]]);
+  return Object.fromEntries([...commandsOf(program, []), ['exitCodes', { ...exitCodes }]]);
 }
 
 function commandsOf(command: Command, path: readonly string[]): [string, Node][] {

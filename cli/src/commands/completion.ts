@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Argument, Command, type Option } from 'commander';
 import { root } from '../shop/settings.ts';
 
-export function completionCommand(program: () => Command): Command {
+export function completionCommand(program: () => Promise<Command>): Command {
   return new Command('completion')
     .description('print the completion script of a shell')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh']))
@@ -17,8 +17,8 @@ Add this line to ~/.bashrc or ~/.zshrc:
 
 Then "shop status" runs "npm run shop -- status" in any folder, and the Tab key completes commands.`,
     )
-    .action((shell: 'bash' | 'zsh') => {
-      process.stdout.write(shell === 'bash' ? bash(program()) : zsh(program()));
+    .action(async (shell: 'bash' | 'zsh') => {
+      process.stdout.write(shell === 'bash' ? bash(await program()) : zsh(await program()));
     });
 }
 
