@@ -24,7 +24,8 @@ export function signMachineToken(
   tokenIssuer: TokenIssuer,
   { clientId, scopes, sessionId }: LoggedInMachine,
 ): Promise<string> {
-  return sign(key, tokenIssuer, clientId, { client_id: clientId, scope: scopes.join(' '), sid: sessionId });
+  const claims = { client_id: clientId, scope: scopes.join(' '), sid: sessionId };
+  return sign(key, tokenIssuer, clientId, claims, secondsNow());
 }
 
 /**
@@ -44,14 +45,10 @@ export function signAccessToken(
 ): Promise<string> {
   const { id: accountId, credentialsVersion, emailVerified } = account;
   const scope = account.scopes.join(' ');
-  return sign(key, tokenIssuer, accountId, {
-    accountId,
-    scope,
-    credentialsVersion,
-    email_verified: emailVerified,
-    auth_time: authTime ?? secondsNow(),
-    sid: sessionId,
-  });
+  const now = secondsNow();
+  const auth_time = authTime ?? now;
+  const claims = { accountId, scope, credentialsVersion, email_verified: emailVerified, auth_time, sid: sessionId };
+  return sign(key, tokenIssuer, accountId, claims, now);
 }
 
 const secondsNow = (): number => Math.floor(Date.now() / 1000);
@@ -61,8 +58,8 @@ function sign(
   { issuer, audience }: TokenIssuer,
   subject: string,
   claims: JWTPayload,
+  now: number,
 ): Promise<string> {
-  const now = secondsNow();
   return new SignJWT(claims)
     .setProtectedHeader({ alg: algorithm, typ: 'at+jwt', kid })
     .setIssuer(issuer)

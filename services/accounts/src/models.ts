@@ -1,23 +1,25 @@
-// Sequelize for the models of accounts. It uses connections of the service's pool and opens none of its own.
+// Sequelize for the models of accounts. It sends its queries to the service's pool and opens no connections of its own.
 import type { Transaction } from '@shop/shared/database';
 import pg from 'pg';
 import { Sequelize, Transaction as SequelizeTransaction } from 'sequelize';
 
 /**
- * The part of sequelize's connection manager that provides connections for queries outside a transaction. Its types do
- * not include it.
+ * The part of sequelize's connection manager that provides what runs queries outside a transaction. Its types do not
+ * include it.
  */
 interface ConnectionManager {
-  getConnection(): Promise<pg.PoolClient>;
-  releaseConnection(connection: pg.PoolClient): void;
+  getConnection(): pg.Pool;
+  releaseConnection(): void;
 }
 
 /** Returns the instance on which models are defined. */
 export function connectModels(pool: pg.Pool): Sequelize {
   const sequelize = new Sequelize({ dialect: 'postgres', dialectModule: pg, logging: false });
   const { connectionManager } = sequelize as unknown as { connectionManager: ConnectionManager };
-  connectionManager.getConnection = () => pool.connect();
-  connectionManager.releaseConnection = (connection) => connection.release();
+  // The pool takes a connection for each query, and closes it after an error: sequelize would use it again although it
+  // may still wait for the response.
+  connectionManager.getConnection = () => pool;
+  connectionManager.releaseConnection = () => {};
   return sequelize;
 }
 

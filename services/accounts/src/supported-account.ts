@@ -29,7 +29,6 @@ export function withSupportedAccount(
   return idempotent<never>(request, context, async (tx) => {
     const account = await Account.findByPk(request.path.accountId, inside(tx, 'UPDATE'));
     if (account === null) throw noSuchAccount();
-    // The scopes of the caller are read again, because they may have been revoked since the token was issued.
     if (account.id === staffId) throw new Problem('forbidden', 'This is your own account. Ask a colleague.');
     if (account.scopes.length > 0) {
       throw new Problem('forbidden', 'This account has scopes of staff. Ask an operator, who uses the command line.');

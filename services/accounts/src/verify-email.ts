@@ -4,13 +4,13 @@ import type { OperationRequest } from '@shop/shared/http';
 import type { Account } from './account.ts';
 import { audit } from './audit.ts';
 import type { Operation } from './context.ts';
-import { invalidToken, useEmailToken, voidEmailTokens } from './email-token.ts';
+import { invalidToken, sendEmailToken, type TokenSender, useEmailToken, voidEmailTokens } from './email-token.ts';
 import { countCredentialsChange, saveAccount } from './email-verification.ts';
 
 /** @throws Problem 400 for a token that is not valid, 409 when another account has the address by now */
 export const verifyEmail: Operation<'verifyEmail'> = (request, context) =>
   useEmailToken(request, context, 'email-verification', request.body.token, async (tx, { account, email }) => {
-    if (email === account.pendingEmail) return changeEmail(tx, request, account, email);
+    if (email === account.pendingEmail) return changeEmail(tx, request, context, account, email);
     if (email !== account.email) throw invalidToken();
     account.set({ emailVerified: true });
     await saveAccount(tx, request, account);
@@ -18,7 +18,13 @@ export const verifyEmail: Operation<'verifyEmail'> = (request, context) =>
     await audit(tx, { action: 'email-verified', accountId: account.id, requestId: request.id, detail });
   });
 
-async function changeEmail(tx: Transaction, request: OperationRequest, account: Account, email: string): Promise<void> {
+async function changeEmail(
+  tx: Transaction,
+  request: OperationRequest,
+  context: TokenSender['context'],
+  account: Account,
+  email: string,
+): Promise<void> {
   const { id: accountId, email: former, emailVerified: previousEmailVerified } = account;
   account.set({ email, emailVerified: true, pendingEmail: null });
   countCredentialsChange(account);
@@ -30,12 +36,15 @@ async function changeEmail(tx: Transaction, request: OperationRequest, account: 
   // Tokens that were sent to the former address must not give access to the account any more, except the one that
   // undoes the change.
   await voidEmailTokens(tx, accountId, ['password-reset']);
-  await sql(
+  const extended = await sql(
     tx,
     `UPDATE email_tokens SET expires_at = now() + interval '7 days'
-     WHERE account_id = $1 AND purpose = 'email-change-undo' AND email = $2 AND expires_at > now()`,
+     WHERE account_id = $1 AND purpose = 'email-change-undo' AND email = $2 AND expires_at > now() RETURNING digest`,
     [accountId, former],
   );
+  // The token of the request has expired, or the address was verified after the request.
+  if (extended.length === 0 && previousEmailVerified)
+    await sendEmailToken(tx, { request, context }, account, 'email-change-undo', former);
   const detail = { from: former, to: email };
   await audit(tx, { action: 'email-changed', accountId, requestId: request.id, detail });
 }

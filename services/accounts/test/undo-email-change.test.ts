@@ -89,6 +89,22 @@ describe('204', () => {
     );
     expect(rows).toEqual([{ days: 7 }]);
   });
+
+  it('is possible for 7 days after a change that took effect when the token of its request had expired', async () => {
+    await change(freshEmail());
+    const { token } = holder;
+    await accounts.database.query(
+      "UPDATE email_tokens SET expires_at = now() - interval '1 day' WHERE account_id = $1",
+      [holder.id],
+    );
+    const first = await sent();
+    expect((await accounts.client.post('/v1/email-verifications/resend', { token })).status).toBe(202);
+    await verify(accounts, holder.id);
+    const second = await sent();
+    expect(second).not.toBe(first);
+    expect((await undo(second)).status).toBe(204);
+    expect((await logIn(accounts, holder.email)).status).toBe(200);
+  });
 });
 
 describe('400', () => {
