@@ -3,7 +3,7 @@ import type { Database } from '@shop/shared/database';
 import { requestIdentity } from '@shop/shared/http';
 import { type Log, startRepeating } from '@shop/shared/runtime';
 import { lockOrder } from './order.ts';
-import { findPayment } from './order-payment.ts';
+import { findPayment, type OrderPayment } from './order-payment.ts';
 import { recordCancellation } from './record-cancellation.ts';
 
 export interface ExpiryOptions {
@@ -24,15 +24,29 @@ const batchSize = 100;
 
 const findCutoff = "SELECT now() - $1 * interval '1 hour' AS cutoff";
 
-const findPending = `
+/** How orders are found that are to be cancelled, and what must hold when the order is locked. */
+interface Rule {
+  readonly find: string;
+  isExpired(payment: OrderPayment | undefined): boolean;
+}
+
+const pendingTooLong: Rule = {
+  find: `
   SELECT id, created_at AS at FROM orders
   WHERE status = 'pending' AND created_at < $1 AND (created_at, id) > ($2, $3)
-  ORDER BY created_at, id LIMIT ${batchSize}`;
+  ORDER BY created_at, id LIMIT ${batchSize}`,
+  // When the customer has paid, the delay is the shop's, and the order stays.
+  isExpired: (payment) => payment?.status !== 'paid',
+};
 
-const findUnpaid = `
+export const unpaid: Rule = {
+  find: `
   SELECT order_id AS id, due_at AS at FROM order_payments
   WHERE status = 'due' AND due_at <= $1 AND (due_at, order_id) > ($2, $3)
-  ORDER BY due_at, order_id LIMIT ${batchSize}`;
+  ORDER BY due_at, order_id LIMIT ${batchSize}`,
+  // Nothing is due any more when the remaining units are free.
+  isExpired: (payment) => payment?.status === 'due',
+};
 
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
@@ -59,7 +73,7 @@ const margin = 3_600_000;
 /** Cancels all orders that were not paid in time. */
 async function expireUnpaid(options: ExpiryOptions, signal: AbortSignal): Promise<void> {
   const { rows } = await options.database.pool.query<{ cutoff: Date }>(findCutoff, [0]);
-  await expireFound(options, findUnpaid, rows[0]?.cutoff ?? new Date(0), new Date(0), signal);
+  await expireFound(options, unpaid, rows[0]?.cutoff ?? new Date(0), new Date(0), signal);
 }
 
 /**
@@ -69,24 +83,24 @@ async function expireUnpaid(options: ExpiryOptions, signal: AbortSignal): Promis
 async function expirePending(options: ExpiryOptions, since: Date, signal: AbortSignal): Promise<Date> {
   const { rows } = await options.database.pool.query<{ cutoff: Date }>(findCutoff, [options.pendingHours]);
   const cutoff = rows[0]?.cutoff ?? since;
-  const isComplete = await expireFound(options, findPending, cutoff, since, signal);
+  const isComplete = await expireFound(options, pendingTooLong, cutoff, since, signal);
   return isComplete ? new Date(cutoff.getTime() - margin) : since;
 }
 
-/** Cancels the orders that `find` finds between two times, page by page. Returns whether it came to the end. */
+/** Cancels the orders that the rule finds between two times, page by page. Returns whether it came to the end. */
 async function expireFound(
   { database, log }: ExpiryOptions,
-  find: string,
+  rule: Rule,
   until: Date,
   since: Date,
   signal: AbortSignal,
 ): Promise<boolean> {
   let last: DueOrder = { id: lowestId, at: since };
   while (!signal.aborted) {
-    const { rows: due } = await database.pool.query<DueOrder>(find, [until, last.at, last.id]);
+    const { rows: due } = await database.pool.query<DueOrder>(rule.find, [until, last.at, last.id]);
     for (const { id } of due) {
       if (signal.aborted) return false;
-      if (await expireOrder(database, id)) log.info({ order: id }, 'order expired');
+      if (await expireOrder(database, id, rule)) log.info({ order: id }, 'order expired');
     }
     last = due.at(-1) ?? last;
     if (due.length < batchSize) return true;
@@ -94,13 +108,12 @@ async function expireFound(
   return false;
 }
 
-/** Cancels an order if it is still pending and unpaid. Returns whether it was cancelled. */
-export async function expireOrder(database: Database, id: string): Promise<boolean> {
+/** Cancels an order if it is pending and the rule still holds. Returns whether it was cancelled. */
+export async function expireOrder(database: Database, id: string, { isExpired }: Rule): Promise<boolean> {
   return database.transaction(async (tx) => {
     const order = await lockOrder(tx, id, undefined);
     if (order.status !== 'pending') return false;
-    // The customer has paid, so the delay is the shop's, and the order stays.
-    if ((await findPayment(tx, order))?.status === 'paid') return false;
+    if (!isExpired(await findPayment(tx, order))) return false;
     const cause = { ...requestIdentity({}), caller: undefined };
     await recordCancellation(tx, cause, order, { actor: 'system', reason: 'expired' });
     return true;

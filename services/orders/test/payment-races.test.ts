@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { connectDatabase, type Database } from '@shop/shared/database';
 import { createLog, newId } from '@shop/shared/runtime';
 import { startServices, type TestServices } from '@shop/shared/testing';
-import { expireOrder } from '../src/expire-orders.ts';
+import { expireOrder, unpaid } from '../src/expire-orders.ts';
 import { booksOf } from './payment-books.ts';
 
 const pairs = Number(process.env.RACE_ROUNDS ?? 200);
@@ -81,13 +81,25 @@ type Action = (id: string) => Promise<unknown>;
 const pay: Action = async (id) => expect(await act(id, 'payments')).toBe(200);
 const cancel: Action = async (id) => expect(await act(id, 'cancel')).toBe(200);
 const begin: Action = async (id) => expect([200, 409]).toContain(await act(id, 'process'));
-const expire: Action = (id) => expireOrder(replica, id);
+const expire: Action = (id) => expireOrder(replica, id, unpaid);
 
 it('keeps a paid order, or owes the payment of an expired order, when expiry meets payment', async () => {
   const ids = await placed();
   const outcomes = await race(ids, expire, pay);
   expectOnly(outcomes, ['cancelled refund_due order.cancelled.v1 refund.due.v1', 'pending paid order.paid.v1']);
   await expectBalanced(ids);
+});
+
+it('keeps an order of which nothing is due any more when its turn to expire comes', async () => {
+  const ids = await placed(1);
+  const { database } = services.service('orders');
+  // As cancelling all units that cost something leaves it.
+  await database.query("UPDATE order_payments SET status = 'not_required', due_at = NULL WHERE order_id = $1", [
+    ids[0],
+  ]);
+  expect(await expireOrder(replica, ids[0] ?? '', unpaid)).toBe(false);
+  const { rows } = await database.query('SELECT status FROM orders WHERE id = $1', [ids[0]]);
+  expect(rows).toEqual([{ status: 'pending' }]);
 });
 
 it('owes each payment once when payment meets cancellation', async () => {
