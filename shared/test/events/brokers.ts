@@ -25,7 +25,8 @@ export async function startEventsFor(kind: Kind): Promise<TestEvents> {
   const at = (url: string) => ({
     url,
     async open(topology: Topology, name = 'test') {
-      const transport = await connectTransport({ url, name, topology, log });
+      // The first connection takes long on a busy machine.
+      const transport = await connectTransport({ url, name, topology, log, patience: 60_000 });
       open.push(transport);
       return transport;
     },

@@ -166,7 +166,17 @@ export class Connection<C extends Channel> {
       this.#alarm = undefined;
       log.info('RabbitMQ accepts messages again');
     });
+    // The connection may end in the moment in which its set-up does. Nobody is told of it later.
+    let ended: string | undefined;
+    model.on('close', () => {
+      ended = 'the connection was closed while it was set up';
+    });
     const channel = await setUp(model, (reason) => this.#drop(model, reason));
+    channel.on('close', () => {
+      ended = 'the channel was closed while it was set up';
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    if (ended !== undefined) throw new Error(ended);
     // A lost channel is handled as a lost connection, so that there is only one way to recover.
     channel.on('error', (error) => this.#drop(model, error.message));
     channel.on('close', () => this.#drop(model, 'channel closed'));

@@ -6,7 +6,7 @@ import { consumers } from '../consumers.ts';
 import { familyOf } from '../event.ts';
 import { senders } from '../generated.ts';
 import { shopTopology } from '../retry-policy.ts';
-import { declarationsOf, type Names, namesOf, repeatQueueArguments } from './topology.ts';
+import { declarationsOf, type Names, namesOf } from './topology.ts';
 
 interface Role {
   /** The first parts of the types that the service sends, such as `order`. */
@@ -43,6 +43,9 @@ export interface BrokerDefinitions {
  * The content of a definitions file for `load_definitions` and `rabbitmqctl import_definitions`. The services'
  * EVENTS_URL needs `declare=own` with these users. `operator` may only read dead letters and put messages into the queue of
  * a consumer.
+ *
+ * Each service declares its `repeat` queue itself: a missing one tells it that the broker has lost its data, also when
+ * these definitions have already made the other queues again.
  */
 export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinitions): object {
   const names = namesOf(namespace);
@@ -81,21 +84,17 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
       exchange(names.lost, 'fanout'),
       ...declared.map(({ desk }) => exchange(desk, 'direct')),
     ],
-    queues: [
-      ...declared.flatMap(({ queues }) => queues),
-      ...brokerRoles.map(([user]) => ({ name: names.repeat(user), arguments: repeatQueueArguments })),
-    ].map((queue) => ({ ...queue, ...bare })),
-    bindings: [
-      ...declared.flatMap(({ bindings }) => bindings),
-      ...brokerRoles.map(([user]) => ({ exchange: names.lost, queue: names.repeat(user), key: '' })),
-    ].map((binding) => ({
-      source: binding.exchange,
-      vhost,
-      destination: binding.queue,
-      destination_type: 'queue',
-      routing_key: binding.key,
-      arguments: {},
-    })),
+    queues: declared.flatMap(({ queues }) => queues).map((queue) => ({ ...queue, ...bare })),
+    bindings: declared
+      .flatMap(({ bindings }) => bindings)
+      .map((binding) => ({
+        source: binding.exchange,
+        vhost,
+        destination: binding.queue,
+        destination_type: 'queue',
+        routing_key: binding.key,
+        arguments: {},
+      })),
   };
 }
 

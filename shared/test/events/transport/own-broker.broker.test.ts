@@ -5,6 +5,7 @@ import {
   brokerDefinitions,
   brokerUsers,
   connectTransport,
+  consumers,
   shopTopology,
   type Transport,
 } from '../../../src/events/index.ts';
@@ -39,10 +40,14 @@ describe('users with rights of their own', () => {
     return transport;
   };
 
-  beforeAll(async () => {
+  const define = async (): Promise<void> => {
     const definitions = JSON.stringify(brokerDefinitions({ vhost: '/', namespace: 'own', passwords }));
     const encoded = Buffer.from(definitions).toString('base64');
     await server.control('eval', `rabbit_definitions:import_raw(base64:decode("${encoded}")).`);
+  };
+
+  beforeAll(async () => {
+    await define();
     for (const user of brokerUsers) {
       const url = new URL(server.url);
       url.username = user;
@@ -117,6 +122,16 @@ describe('users with rights of their own', () => {
       10_000,
     );
     await inventory.stop();
+  });
+
+  it('makes every service publish everything again when the broker has lost its data and loads its definitions', async () => {
+    for (const seen of repeated.values()) seen.clear();
+    for (const command of ['stop_app', 'reset', 'start_app']) await server.control(command);
+    await define();
+    await eventually(() => {
+      for (const user of ['accounts', 'orders', 'catalogue', 'notifications'] as const)
+        expect([user, ...(repeated.get(user) ?? [])].sort()).toEqual([user, ...Object.keys(consumers)].sort());
+    }, 20_000);
   });
 });
 

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from 'amqplib';
 import { connectTransport } from '../../../src/events/connect-transport.ts';
+import { openConnection } from '../../../src/events/rabbitmq/connection.ts';
 import type { Delivery, Message, Topology } from '../../../src/events/transport.ts';
 import { newId } from '../../../src/runtime/index.ts';
 import { eventually, testBroker } from '../../../src/testing/index.ts';
@@ -59,6 +60,25 @@ describe('RabbitMQ', () => {
     await eventually(() => transport.ping(), 10_000);
     await transport.close();
     await proxy.close();
+  });
+
+  it('is connected to again when the connection was closed while it was set up', async () => {
+    let setUps = 0;
+    const connection = await openConnection({
+      addresses: [url],
+      name: 'test',
+      log,
+      async setUp(model) {
+        const channel = await model.createChannel();
+        setUps += 1;
+        // The last reply of the set-up and the end of the connection arrive together.
+        if (setUps === 1) model.emit('close', new Error('the broker stops'));
+        return channel;
+      },
+    });
+    await eventually(() => connection.channel().checkQueue(queue));
+    expect(setUps).toBe(2);
+    await connection.close();
   });
 
   it('publishes and consumes again after a lost connection', async () => {
