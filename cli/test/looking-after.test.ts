@@ -4,6 +4,8 @@ import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { withClient } from '@shop/shared/database';
+import { startEmbeddedPostgres } from '@shop/shared/embedded';
 import { newId, serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { openArchive, sealArchive } from '../src/backup/archive.ts';
@@ -361,6 +363,21 @@ describe('a healthy shop', () => {
 describe('a backup', () => {
   let backup: string;
 
+  /** A backup before an upgrade must contain what the former release can restore. */
+  async function expectNoMigration(): Promise<void> {
+    const server = await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres'), durable: true });
+    const newest = 'SELECT max(name) AS name FROM notifications.migrations';
+    const name = await withClient({ url: new URL('/shop', server.url).href }, async (client) => {
+      const { rows } = await client.query<{ name: string }>(newest);
+      await client.query('DELETE FROM notifications.migrations WHERE name = $1', [rows[0]?.name]);
+      return rows[0]?.name;
+    });
+    await server.stop();
+    const before = join(folder, 'before');
+    expect((await runShop(dataDir, 'backup', before)).code).toBe(0);
+    expect((await openArchive(before)).schemas.notifications?.migrations).not.toContain(name);
+  }
+
   it('is taken while the shop runs, and only its owner can read it', async () => {
     backup = join(folder, 'backup');
     const { code, output } = await runShop(dataDir, 'backup', backup);
@@ -374,6 +391,18 @@ describe('a backup', () => {
       code: 1,
       complaints: `${backup} is there already: name a new folder\n`,
     });
+    expect((await readdir(folder)).sort()).toEqual(['backup', 'data']);
+  });
+
+  it('is taken once when two have the same folder', async () => {
+    const same = join(folder, 'same');
+    const results = await Promise.all([1, 2].map(() => runShop(dataDir, 'backup', same)));
+    expect(results.map(({ code }) => code).sort()).toEqual([0, 1]);
+    expect(results.map(({ complaints }) => complaints)).toContain(`${same} is there already: name a new folder\n`);
+    const rowsOf = async (path: string) =>
+      Object.values((await openArchive(path)).schemas).map(({ tables }) => tables.map(({ sha256 }) => sha256));
+    expect((await rowsOf(same)).flat()).toHaveLength((await rowsOf(backup)).flat().length);
+    await rm(same, { recursive: true });
     expect((await readdir(folder)).sort()).toEqual(['backup', 'data']);
   });
 
@@ -424,6 +453,7 @@ describe('a backup', () => {
   it('is restored to a shop with the same accounts, orders, stock and keys, which sends no e-mail twice', async () => {
     await call('POST', '/v1/accounts', { name: 'Eve', email: 'eve@shop.example', password: 'after the backup' });
     await shop.end();
+    await expectNoMigration();
     const restoredDir = join(folder, 'restored');
     const restored = await runShop(restoredDir, 'restore', backup);
     expect(restored).toMatchObject({ code: 0, complaints: '' });

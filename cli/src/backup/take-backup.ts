@@ -1,6 +1,6 @@
 // Takes a backup of a running or stopped shop: all schemas at one moment, each read as its own role.
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { errorCode } from '@shop/shared/database';
 import { type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
 import pg from 'pg';
@@ -26,14 +26,9 @@ export async function takeBackup(
   folder: string,
   onTable: (done: number, total: number) => void,
 ): Promise<Manifest> {
-  if (await stat(folder).catch(() => undefined)) throw new StartError(`${folder} is there already: name a new folder`);
-  const partial = `${folder}.partial`;
-  try {
-    await rm(partial, { recursive: true, force: true });
-    await mkdir(partial, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new StartError(`cannot write ${folder} (${(error as NodeJS.ErrnoException).code}): name another folder`);
-  }
+  const there = new StartError(`${folder} is there already: name a new folder`);
+  if (await stat(folder).catch(() => undefined)) throw there;
+  const partial = await partialFolder(folder);
   try {
     const manifest = await withSnapshot(shop.databases, (clients, takenAt) =>
       readAll(clients, takenAt, partial, onTable),
@@ -42,11 +37,24 @@ export async function takeBackup(
     const { variables } = shop.secrets;
     await writeFile(join(partial, secretsFile), JSON.stringify({ variables }), { mode: 0o600, flush: true });
     await sealArchive(partial, manifest);
-    await rename(partial, folder);
+    await rename(partial, folder).catch((error: NodeJS.ErrnoException) => {
+      // Another backup was faster.
+      throw error.code === 'ENOTEMPTY' ? there : error;
+    });
     return manifest;
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
     throw error;
+  }
+}
+
+/** Makes a folder beside the given one. Each backup has its own, because two may be taken to the same folder. */
+async function partialFolder(folder: string): Promise<string> {
+  try {
+    await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
+    return await mkdtemp(`${folder}.partial-`);
+  } catch (error) {
+    throw new StartError(`cannot write ${folder} (${(error as NodeJS.ErrnoException).code}): name another folder`);
   }
 }
 
@@ -97,7 +105,9 @@ async function readAll(
   folder: string,
   onTable: (done: number, total: number) => void,
 ): Promise<Manifest> {
-  const found = await Promise.all(serviceNames.map(async (name) => ({ name, tables: await tablesOf(clients[name]) })));
+  const schemaOf = async (name: ServiceName) => ({ name, tables: await tablesOf(clients[name]) });
+  // A service that was added with an update has no tables before its first start.
+  const found = (await Promise.all(serviceNames.map(schemaOf))).filter(({ tables }) => tables.length > 0);
   const total = found.flatMap(({ tables }) => tables).length;
   let done = 0;
   const schemas: Partial<Record<ServiceName, ArchivedSchema>> = {};

@@ -23,10 +23,14 @@ export function backupCommand(): Command {
     .action(async (given: string, output: Output) => {
       const folder = givenPath(given);
       const { manifest, secrets } = await withBar((update) =>
-        withShop(async (shop) => ({
-          manifest: await takeBackup(shop, folder, update),
-          secrets: Object.keys(shop.secrets.variables).length > 0,
-        })),
+        withShop(
+          async (shop) => ({
+            manifest: await takeBackup(shop, folder, update),
+            secrets: Object.keys(shop.secrets.variables).length > 0,
+          }),
+          // The backup before an upgrade must have what the former release can restore.
+          { migrate: false },
+        ),
       );
       const report = { folder, takenAt: manifest.takenAt, ...sizeOf(manifest), secrets };
       print(output, report, () =>

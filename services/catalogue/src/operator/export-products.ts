@@ -49,7 +49,8 @@ async function exportFile(
   currency: string,
   { path, ...options }: ProductExportOptions & { readonly format: Format },
 ): Promise<number> {
-  const partial = `${path}.partial`;
+  // Two exports may have the same target.
+  const partial = `${path}.partial-${process.pid}`;
   let done = 0;
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
   try {
