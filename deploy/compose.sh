@@ -123,10 +123,9 @@ change_secret() { run_job secrets src/secrets.ts /secrets "$1" "$2"; }
 
 # Sets the administrator's password to the one in the secrets, over the server's Unix socket, which needs none.
 set_administrator_password() {
-  # The shell of the container reads the file.
-  # shellcheck disable=SC2016
-  compose exec -T postgres sh -c 'psql --quiet --host /var/run/postgresql --username postgres --set ON_ERROR_STOP=1 \
-    --set password="$(cat /run/secrets/password)"' <<SQL
+  # psql reads the file, because the arguments of a process can be read by everyone.
+  compose exec -T postgres psql --quiet --host /var/run/postgresql --username postgres --set ON_ERROR_STOP=1 <<'SQL'
+\set password `cat /run/secrets/password`
 ALTER ROLE postgres PASSWORD :'password';
 SQL
 }

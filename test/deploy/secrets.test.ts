@@ -1,8 +1,9 @@
 // deploy/setup creates the secrets that docker-compose.yml and deploy/kubernetes mount. Each owner gets only its own
 // secrets.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -144,9 +145,29 @@ describe('the rotation', () => {
   });
 });
 
+const program = `${root}deploy/setup/src/secrets.ts`;
+
+it('writes the files again after a run that was interrupted, without rights beyond those of the container', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'shop-secrets-'));
+  try {
+    expect(await exitCode(process.execPath, program, folder)).toBe(0);
+    await writeFile(join(folder, 'orders/internal-secret.partial'), 'incomplete', { mode: 0o444 });
+    // As in docker-compose.yml (cap_drop: ALL), where root may write only what the modes of files permit.
+    const limited = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : [];
+    const [command = '', ...rest] = [...limited, process.execPath, program, folder];
+    expect(await exitCode(command, ...rest)).toBe(0);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+async function exitCode(command: string, ...parameters: string[]): Promise<unknown> {
+  const [code] = await once(spawn(command, parameters, { env: plainEnvironment(), stdio: 'ignore' }), 'exit');
+  return code;
+}
+
 /** Runs deploy/setup/src/secrets.ts. @returns what it prints */
 async function printed(parameters: readonly string[], input: string, environment: Environment = {}): Promise<string> {
-  const program = `${root}deploy/setup/src/secrets.ts`;
   const child = spawn(process.execPath, [program, ...parameters], {
     env: { ...plainEnvironment(), ...environment },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -2,7 +2,7 @@
 // `secrets.ts kubernetes` prints new ones as Secrets for `kubectl create -f -`.
 // With a step and a secret, such as `add database`, both change existing ones (rotate.ts). `kubernetes` then reads the
 // content of the Secret `kept-secrets` from standard input, and prints Secrets for `kubectl replace -f -`.
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import {
@@ -106,8 +106,11 @@ async function writeFiles(folder: string, files: SecretFiles): Promise<void> {
 
 /** Writes the file atomically, so that an interruption leaves no incomplete file. */
 async function writeWhole(path: string, content: string, mode: number): Promise<void> {
-  await writeFile(`${path}.partial`, content, { mode });
-  await rename(`${path}.partial`, path);
+  const partial = `${path}.partial`;
+  // An interrupted run may have left one that nobody may write, and the container's root has no rights beyond that.
+  await rm(partial, { force: true });
+  await writeFile(partial, content, { mode });
+  await rename(partial, path);
 }
 
 /** Returns the manifests as JSON, which is valid YAML. */
