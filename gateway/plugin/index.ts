@@ -40,7 +40,7 @@ export interface GatewayPlugin {
 
 /** Creates the plugin with its policies. */
 export function createPlugin(options: PluginOptions): GatewayPlugin {
-  const { folder, store, draining, metrics, mailFolder, log } = options;
+  const { folder, store, draining, mailFolder, log } = options;
   const upstreams = new UpstreamDirectory(log);
   observeUpstreams(upstreams);
   const traffic = options.board ? new Traffic() : undefined;
@@ -50,7 +50,7 @@ export function createPlugin(options: PluginOptions): GatewayPlugin {
     health(upstreams, draining, openRateLimitStore(undefined, log)),
     problemPages(),
     docs(folder),
-    board(upstreams, traffic, draining, metrics),
+    board({ ...options, upstreams, traffic }),
     mail(mailFolder),
   ];
   return {

@@ -25,16 +25,17 @@ export function unparsedMethod({ rawPacket }: ParserError, responses: LastRespon
 }
 
 /** The problem that a parser error is answered with. */
-export function problemFor({ code, rawPacket }: ParserError, { maximumTarget, maximumHeader }: GuardOptions): Problem {
+export function problemFor({ code, rawPacket }: ParserError, { maximumTarget }: GuardOptions): Problem {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request-timeout', 'The request did not arrive in time.');
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
     return new Problem('content-too-large', 'The chunk extensions are too large.');
   if (code !== 'HPE_HEADER_OVERFLOW') return new Problem('invalid-request', 'The request is not valid HTTP/1.1.');
-  // When the first line alone exceeds the bound, the request target was too long.
-  const end = rawPacket?.indexOf('\r\n') ?? 0;
-  return end < 0 || end > maximumTarget
+  // The bytes at hand may be a later part of the request. When they begin with its first line, and that exceeds the
+  // bound, the request target was too long.
+  const first = /^[A-Z]+ [^\r]*/.exec(rawPacket?.toString('latin1') ?? '')?.[0] ?? '';
+  return first.length > maximumTarget
     ? new Problem('uri-too-long', `The request target is longer than ${maximumTarget} bytes.`)
-    : new Problem('header-fields-too-large', `The header fields are larger than ${maximumHeader} bytes.`);
+    : new Problem('header-fields-too-large', 'The request target and the header fields are too large together.');
 }
 
 /**

@@ -62,17 +62,22 @@ function onAbort(this: GatewayRequest): void {
 
 async function* streamBody(request: GatewayRequest, response: GatewayResponse, maximum: number): AsyncIterable<Buffer> {
   let bytes = 0;
-  for await (const chunk of request) {
-    bytes += chunk.length;
-    if (bytes > maximum) {
-      // The rest of the body is not read, so the connection cannot carry another request.
-      response.shouldKeepAlive = false;
-      throw contentTooLarge(maximum);
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      bytes += chunk.length;
+      if (bytes > maximum) {
+        // The rest of the body is not read, so the connection cannot carry another request.
+        response.shouldKeepAlive = false;
+        throw contentTooLarge(maximum);
+      }
+      if (connectionEnded(request)) throw incompleteBody();
+      yield chunk;
     }
     if (connectionEnded(request)) throw incompleteBody();
-    yield chunk;
+  } finally {
+    // The upstream may have answered before the end. Many clients read the answer only when they have sent everything.
+    request.resume();
   }
-  if (connectionEnded(request)) throw incompleteBody();
 }
 
 /**

@@ -69,7 +69,9 @@ export class TokenBucket {
       this.#takeOwn(account ?? network),
       shared === undefined ? undefined : consume(shared, network),
     ]);
-    const { allowed, quota, remaining, seconds } = ofNetwork?.allowed === false ? ofNetwork : own;
+    // One account that is refused must not use up the share of the others.
+    if (!own.allowed && shared !== undefined) await outsideRequests(() => shared.counter.reward(network));
+    const { allowed, quota, remaining, seconds } = own.allowed && ofNetwork?.allowed === false ? ofNetwork : own;
     const policy = shared === undefined ? this.#policy : this.#accountPolicy;
     const state = [`"${quota}"`, `r=${remaining}`, `t=${seconds}`].join(';');
     request.responseHeaders = request.responseHeaders.concat('RateLimit-Policy', policy, 'RateLimit', state);

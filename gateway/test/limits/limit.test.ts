@@ -147,6 +147,18 @@ describe('the shipped configuration', () => {
     expect(statuses(await all(310, change))).toEqual({ 200: 300, 429: 10 });
   });
 
+  it('takes nothing from the share of a network for what it refuses to one account', async () => {
+    shipped.service.answer = (_request, response) => void response.end();
+    const changes = (token: string) => async () => {
+      const headers = { Authorization: `Bearer ${token}`, 'X-Forwarded-For': '192.0.2.77' };
+      return fetch(new URL('/v1/accounts/me', shipped.url), { method: 'PATCH', headers });
+    };
+    // The share of the network is that of ten accounts.
+    const counted = statuses(await steadily(3_500, changes(await shipped.issuer.sign())));
+    expect(counted[429]).toBeGreaterThan(2_000);
+    expect((await changes(await shipped.issuer.sign())()).status).toBe(200);
+  });
+
   it('does not limit health probes', async () => {
     const ask = () => fetch(new URL('/health/ready', shipped.url), { headers: { 'X-Forwarded-For': '198.51.100.1' } });
     expect(statuses(await all(500, ask))).toEqual({ 200: 500 });

@@ -163,6 +163,18 @@ describe('the board', () => {
     leave.abort();
   });
 
+  it('ends a stream when its token expires', async () => {
+    const { issuer, url } = await startReal();
+    // A token is accepted for 5 s after its expiry.
+    const token = await issuer.sign({ scopes: ['orders:read-all'], expiresIn: 1 });
+    const next = events(await fetch(`${url}/board/events`, { headers: { Authorization: `Bearer ${token}` } }));
+    await expect(
+      (async () => {
+        for (let count = 0; count < 20; count += 1) await next();
+      })(),
+    ).rejects.toThrow('the stream is over');
+  });
+
   it('is 404 when it is switched off', async () => {
     const { issuer, url } = await startReal({ BOARD: 'off' });
     const headers = { Authorization: `Bearer ${await issuer.sign({ scopes: ['orders:read-all'] })}` };

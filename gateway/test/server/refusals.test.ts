@@ -96,6 +96,44 @@ it('answers a request whose last bytes arrive before its queued refusal, and doe
   }
 });
 
+it.each([
+  [431, 'header fields', `GET /v1/products HTTP/1.1\r\nHost: shop\r\nCookie: ${'a=b; '.repeat(6_000)}\r\n\r\n`],
+  [414, 'a target', `GET /v1/products?name=${'x'.repeat(30_000)} HTTP/1.1\r\nHost: shop\r\n\r\n`],
+])('answers %i to %s that are too large, in one piece', async (status, _name, bytes) => {
+  const { answers } = await sendRaw(gateway.port, bytes);
+  expect(answers.map((answer) => answer.status)).toEqual([status]);
+});
+
+it('answers 431 to header fields that are too large and arrive in pieces', async () => {
+  const socket = await send('GET /v1/products HTTP/1.1\r\nHost: shop\r\nCookie: ');
+  for (let sent = 0; sent < 30_000 && socket.received === ''; sent += 1_460) {
+    socket.write('x'.repeat(1_460));
+    await setTimeout(5);
+  }
+  await eventually(() => expect(socket.received).toMatch(/^HTTP\/1\.1 431 /));
+  socket.destroy();
+});
+
+it('receives the rest of an upload that the service refuses early, and answers it', async () => {
+  const token = await gateway.issuer.sign({ scopes: ['catalogue:write'] });
+  const length = 300 * 1_024;
+  const early = (request: IncomingMessage, response: ServerResponse): void => {
+    if (request.method === 'POST') response.writeHead(415, { Connection: 'close' }).end('{}');
+  };
+  gateway.service.server.prependListener('request', early);
+  try {
+    const head = post('/v1/products/search', `Authorization: Bearer ${token}\r\nContent-Length: ${length}`);
+    const socket = await send(`${head}${' '.repeat(length / 2)}`);
+    await eventually(() => expect(socket.received).toMatch(/^HTTP\/1\.1 415 /));
+    socket.write(' '.repeat(length / 2));
+    socket.write('GET /v1/products HTTP/1.1\r\nHost: shop\r\n\r\n');
+    await eventually(() => expect(socket.received).toMatch(/HTTP\/1\.1 415 .*HTTP\/1\.1 200 /s));
+    socket.destroy();
+  } finally {
+    gateway.service.server.off('request', early);
+  }
+});
+
 it('does not write a refusal into the response to the same request', async () => {
   const early = ({ method }: IncomingMessage, response: ServerResponse): void => {
     if (method === 'POST') response.write('{"half":');
@@ -128,7 +166,7 @@ describe('a request that was answered before its body arrived', () => {
     const socket = await send(post('/nowhere', 'Content-Length: 4'));
     await eventually(() => expect(socket.received).toMatch(/^HTTP\/1\.1 404 /));
     socket.write('abcdGET /v1/products HTTP/1.1\r\nHost: shop\r\n\r\n');
-    await eventually(() => expect(socket.received).toMatch(/HTTP\/1\.1 200 /));
+    await eventually(() => expect(socket.received).toMatch(/HTTP\/1\.1 200 /s));
     socket.destroy();
   });
 });

@@ -1,4 +1,5 @@
 // The streams of server-sent events behind open boards: the state of the shop, every two seconds.
+import type { TokenVerifier } from '@shop/shared/auth';
 import { Problem } from '@shop/shared/problem';
 import type { GatewayRequest, GatewayResponse } from '../../entry/gateway-request.ts';
 import { commonHeaders } from '../../entry/send-response.ts';
@@ -9,15 +10,25 @@ import { type MetricsAddresses, ShopMetrics } from './shop-figures.ts';
 import type { Traffic } from './traffic.ts';
 
 const every = 2_000;
-/** A stream ends before its access token expires. The page opens the next one with a new token. */
+/** A stream ends after this time, and when its token is no longer valid. The page then opens the next one. */
 const longest = 5 * 60_000;
 /** The bounds of all open streams and of those of one account, so that no account can exclude the others. */
 const mostStreams = 50;
 const mostPerAccount = 5;
 
+export interface BoardStreamsOptions {
+  readonly upstreams: UpstreamDirectory;
+  readonly traffic: Traffic;
+  readonly verifier: Pick<TokenVerifier, 'known'>;
+  readonly draining: () => boolean;
+  /** Where the processes offer their metrics; without it the board shows only what the gateway itself observes. */
+  readonly metrics?: MetricsAddresses | undefined;
+}
+
 export class BoardStreams {
   readonly #upstreams: UpstreamDirectory;
   readonly #traffic: Traffic;
+  readonly #verifier: Pick<TokenVerifier, 'known'>;
   readonly #draining: () => boolean;
   readonly #addresses: MetricsAddresses;
   readonly #perAccount = new Map<string, number>();
@@ -25,12 +36,13 @@ export class BoardStreams {
   #metrics: ShopMetrics;
   #polling: NodeJS.Timeout | undefined;
 
-  constructor(upstreams: UpstreamDirectory, traffic: Traffic, draining: () => boolean, addresses: MetricsAddresses) {
+  constructor({ upstreams, traffic, verifier, draining, metrics = [] }: BoardStreamsOptions) {
     this.#upstreams = upstreams;
     this.#traffic = traffic;
+    this.#verifier = verifier;
     this.#draining = draining;
-    this.#addresses = addresses;
-    this.#metrics = new ShopMetrics(addresses);
+    this.#addresses = metrics;
+    this.#metrics = new ShopMetrics(metrics);
   }
 
   /**
@@ -43,6 +55,8 @@ export class BoardStreams {
       response.writeHead(200, headers).end();
       return;
     }
+    // The client may have left while its token was verified. Then `close` was already emitted.
+    if (response.destroyed) return;
     const account = request.caller?.accountId ?? '';
     this.#enter(account);
     response.writeHead(200, headers);
@@ -52,7 +66,11 @@ export class BoardStreams {
       if (response.writableNeedDrain) return;
       const now = performance.now();
       response.write(`data: ${JSON.stringify(this.#state(now))}\n\n`);
-      if (this.#draining() || now - began > longest) response.end();
+      const isValid = this.#verifier.known(request.authorization ?? '') !== undefined;
+      if (isValid && !this.#draining() && now - began <= longest) return;
+      // A client that does not read delays `close`, and nothing can be written after the end.
+      clearInterval(timer);
+      response.end();
     };
     const timer = setInterval(send, every);
     response.once('close', () => {

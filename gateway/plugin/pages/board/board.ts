@@ -8,26 +8,23 @@ import type { UpstreamDirectory } from '../../upstream/upstream.ts';
 import { pagePolicy } from '../layout.ts';
 import { isRead } from '../read-only.ts';
 import { boardPage } from './board-page.ts';
-import { BoardStreams } from './board-streams.ts';
+import { BoardStreams, type BoardStreamsOptions } from './board-streams.ts';
 import { runbookPages } from './runbook-pages.ts';
-import type { MetricsAddresses } from './shop-figures.ts';
 import { openEmailUpstream, traceOrder } from './trace-order.ts';
 import type { Traffic } from './traffic.ts';
+
+export interface BoardOptions extends Omit<BoardStreamsOptions, 'traffic'> {
+  /** undefined when the board is switched off: then its addresses are 404 */
+  readonly traffic: Traffic | undefined;
+}
 
 /**
  * The pages are public and contain no data of the shop. `/board/events` and `/board/orders/…` show the state of the
  * shop and of an order, so their pipeline must authenticate the request first.
- * @param traffic undefined when the board is switched off: then its addresses are 404
- * @param metrics where the processes offer their metrics; without it the board shows only what the gateway itself
- *   observes
  */
-export function board(
-  upstreams: UpstreamDirectory,
-  traffic: Traffic | undefined,
-  draining: () => boolean,
-  metrics: MetricsAddresses = [],
-): Policy {
-  const streams = traffic === undefined ? undefined : new BoardStreams(upstreams, traffic, draining, metrics);
+export function board({ traffic, ...options }: BoardOptions): Policy {
+  const { upstreams } = options;
+  const streams = traffic === undefined ? undefined : new BoardStreams({ ...options, traffic });
   return {
     name: 'board',
     schema: actionSchema('board'),

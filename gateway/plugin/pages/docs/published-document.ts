@@ -1,7 +1,7 @@
 // The published OpenAPI document: the contracts to which the pipelines forward, with the limits of each operation.
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleDocument, type Node, nodeOf, readDocument } from '@shop/shared/contract';
+import { bundleDocument, type Node, nodeOf, outlineOperations, readDocument } from '@shop/shared/contract';
 import type { GatewayConfig } from '../../entry/gateway-config.ts';
 import type { ApiLimit } from '../../limits/limit-config.ts';
 import { withProblemExamples } from '../problems/problem-examples.ts';
@@ -24,11 +24,15 @@ export function publishedDocument(
     const { contract, limit, forward } = apiAction(policies);
     if (typeof contract !== 'string' || forward === undefined) return [];
     const file = isAbsolute(contract) ? contract : join(folder, contract);
+    const document = withProblemExamples(readDocument(file));
+    const access = new Map(
+      outlineOperations(document).map(({ operationId, security }) => [operationId, security.access]),
+    );
     return [
       {
         name: basename(dirname(file)),
-        document: withProblemExamples(readDocument(file)),
-        limitOf: (operationId) => (limits ? limitText(limit as ApiLimit, operationId) : undefined),
+        document,
+        limitOf: (id) => (limits ? limitText(limit as ApiLimit, id, access.get(id) === 'required') : undefined),
       },
     ];
   });
@@ -41,7 +45,8 @@ function apiAction(policies: GatewayConfig['pipelines'][string]['policies']): No
   return nodeOf(nodeOf(Array.isArray(steps) ? steps[0] : steps).action);
 }
 
-function limitText({ rate, operations }: ApiLimit, operationId: string): string {
+/** @param needsToken whether the gateway requires a token; only then does it know the account */
+function limitText({ rate, operations }: ApiLimit, operationId: string, needsToken: boolean): string {
   const own = operations?.[operationId];
   const { steady, seconds, reserve, reserveSeconds } = own?.rate ?? rate;
   const more = reserve === undefined ? '' : `, and ${reserve} more within ${period(reserveSeconds ?? seconds)}`;
@@ -55,10 +60,8 @@ function limitText({ rate, operations }: ApiLimit, operationId: string): string 
       : ` At most ${own.failuresPerEmail} refused attempts a minute for one e-mail address.`,
     own?.conflictsPerCaller === undefined ? '' : ` At most ${own.conflictsPerCaller} conflicts (409) a minute.`,
   ].join('');
-  return (
-    `Limit: ${steady} requests within ${period(seconds)}${more}, for each account or, without one, ` +
-    `each address.${bounds}`
-  );
+  const callers = needsToken ? 'each account or, without one, each address' : 'each address';
+  return `Limit: ${steady} requests within ${period(seconds)}${more}, for ${callers}.${bounds}`;
 }
 
 function period(seconds: number): string {

@@ -65,7 +65,7 @@ function optionsOf() {
   return { method, headers, cache: 'no-store', ...(text === '' ? {} : { body: text }) };
 }
 
-/** Keeps the key until an answer arrives, so that an order whose answer was lost is not placed twice. */
+/** Keeps the key until a clear answer to this body arrives, so that no order is placed twice. */
 let key;
 function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -91,7 +91,9 @@ async function send() {
   } catch {
     return { status: 'No answer', text: 'The shop did not answer. Try again.' };
   }
-  key = undefined;
+  // After a failure, or while the first request is in progress, the request may have been executed.
+  const isUnclear = response.status >= 500 || text.includes('"request-in-progress"');
+  if (!isUnclear) key = undefined;
   const took = Math.round(performance.now() - began);
   const answer = /\bjson\b/.test(response.headers.get('Content-Type') ?? '') ? JSON.parse(text) : undefined;
   learnFrom(response, answer);
@@ -119,6 +121,7 @@ if (token !== undefined) {
 let untouched = true;
 body?.addEventListener('input', () => {
   untouched = false;
+  key = undefined;
 });
 onOwnValues(() => {
   for (const field of form.querySelectorAll('[data-value]')) {

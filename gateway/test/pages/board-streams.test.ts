@@ -1,0 +1,87 @@
+// Clients of the board that leave early, or stop reading.
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { afterEach, expect, it } from '@jest/globals';
+import type { Caller } from '@shop/shared/auth';
+import { createLog, newId } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
+import { GatewayRequest, type GatewayResponse } from '../../plugin/entry/gateway-request.ts';
+import { BoardStreams } from '../../plugin/pages/board/board-streams.ts';
+import { Traffic } from '../../plugin/pages/board/traffic.ts';
+import { UpstreamDirectory } from '../../plugin/upstream/upstream.ts';
+
+const caller = { accountId: newId() } as Caller;
+let server: Server<typeof GatewayRequest>;
+afterEach(() => void server.close().closeAllConnections());
+
+/** Starts a server that answers each request with a stream, after `before`. */
+async function start(draining: () => boolean, before: (response: GatewayResponse) => Promise<unknown>) {
+  const upstreams = new UpstreamDirectory(createLog('test', 'silent'));
+  const streams = new BoardStreams({ upstreams, traffic: new Traffic(), verifier: { known: () => caller }, draining });
+  const errors: unknown[] = [];
+  server = createServer({ IncomingMessage: GatewayRequest }, (request, response) => {
+    request.caller = caller;
+    response.on('error', (error) => errors.push(error));
+    before(response)
+      .then(() => streams.open(request, response))
+      .catch((error: unknown) => {
+        errors.push(error);
+        response.writeHead(500).end();
+      });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const ask = () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    socket.write('GET /board/events HTTP/1.1\r\nHost: shop\r\n\r\n');
+    return socket;
+  };
+  return { ask, errors };
+}
+
+it('counts no stream of a client that has left before it is opened', async () => {
+  let left = 0;
+  const { ask, errors } = await start(
+    () => false,
+    async (response) => {
+      if (left === 5) return;
+      await once(response, 'close');
+      left += 1;
+    },
+  );
+  for (let client = 0; client < 5; client += 1) {
+    const socket = ask();
+    await once(socket, 'connect');
+    await setTimeout(50);
+    socket.destroy();
+    await eventually(() => expect(left).toBe(client + 1));
+  }
+  const socket = ask();
+  const [text] = await once(socket, 'data');
+  expect(String(text)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(errors).toEqual([]);
+  socket.destroy();
+});
+
+it('ends the stream of a client that does not read', async () => {
+  let draining = false;
+  const responses: GatewayResponse[] = [];
+  const { ask, errors } = await start(
+    () => draining,
+    async (response) => {
+      // Nothing leaves the process, as when the buffers of the connection are full.
+      response.socket?.cork();
+      responses.push(response);
+    },
+  );
+  const socket = ask();
+  await eventually(() => expect(responses[0]?.headersSent).toBe(true));
+  draining = true;
+  await eventually(() => expect(responses[0]?.writableEnded).toBe(true));
+  // Two further states would have been due.
+  await setTimeout(4_500);
+  expect(errors).toEqual([]);
+  socket.destroy();
+});
