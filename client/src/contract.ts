@@ -2994,7 +2994,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code: "sku-in-use";
+                    code: "sku-in-use" | "request-in-progress";
                 };
             };
         };
@@ -3027,7 +3027,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code: "stock-changed";
+                    code: "sku-in-use" | "insufficient-stock" | "stock-changed";
                 };
             };
         };

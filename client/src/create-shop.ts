@@ -8,7 +8,7 @@ import { createOrders, type Orders } from './orders.ts';
 import { itemsOf, type Page, pagesOf } from './pages.ts';
 import { type RepeatingSend, repeating } from './repeat.ts';
 import { Session, type Tokens } from './session.ts';
-import { dataOf, ShopError } from './shop-error.ts';
+import { dataOf, isShopError, isTemporaryFailure, ShopError } from './shop-error.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 export type Product = components['schemas']['Product'];
@@ -48,7 +48,7 @@ export interface Shop {
    */
   products<Field extends keyof Product = keyof Product>(
     criteria?: ProductCriteria,
-    options?: ListOptions<Field, 'createdAt' | 'name' | 'price' | 'rating' | 'id'>,
+    options?: ListOptions<Field, 'createdAt' | 'updatedAt' | 'name' | 'price' | 'rating' | 'id'>,
   ): AsyncGenerator<Pick<Product, Field>, void>;
   /**
    * Imports products, up to 10 MiB as JSON lines, and waits until the import has ended. Lines with faults are in
@@ -91,9 +91,11 @@ export function createShop(options: ShopOptions): Shop {
   if (options.tokens !== undefined) begin(options.tokens);
 
   const call = createCalls(baseUrl, (request) => sendAs(session, request, send));
+  const mayPass = (error: unknown): boolean =>
+    isTemporaryFailure(error) || (isShopError(error) && error.status === 401 && session?.isRenewalOverdue === true);
   return {
     call,
-    orders: createOrders(call),
+    orders: createOrders(call, mayPass),
     async logIn(credentials) {
       // A machine's tokens, and no others, lack a refresh token.
       begin(dataOf('issueToken', await call.POST('/v1/tokens', { body: credentials })) as Tokens);
@@ -119,7 +121,7 @@ export function createShop(options: ShopOptions): Shop {
       });
       return itemsOf(pages as AsyncIterable<Page<Product>>);
     },
-    importProducts: (products, options) => importProducts(call, products, options),
+    importProducts: (products, options) => importProducts(call, mayPass, products, options),
     pages: (path, ...init) => pagesIn(call, path, ...init),
   };
 }
@@ -139,7 +141,7 @@ function pagesIn<Path extends ListPath>(call: Calls, path: Path, ...[init]: Init
 
 /**
  * Sends a request with the session's access token. When the token is refused, or ignored because the operation is
- * public (a success with `error="invalid_token"`), sends the request once more with a new token, if there is one. After
+ * public (a response with `error="invalid_token"`), sends the request once more with a new token, if there is one. After
  * the end of the session, nothing is sent again.
  */
 async function sendAs(session: Session | undefined, request: Request, send: RepeatingSend): Promise<Response> {
@@ -159,6 +161,6 @@ async function sendAs(session: Session | undefined, request: Request, send: Repe
   return send(again, mayRepeat);
 }
 
-function isTokenRefused({ status, ok, headers }: Response): boolean {
-  return status === 401 || (ok && headers.get('www-authenticate')?.includes('error="invalid_token"') === true);
+function isTokenRefused({ status, headers }: Response): boolean {
+  return status === 401 || headers.get('www-authenticate')?.includes('error="invalid_token"') === true;
 }

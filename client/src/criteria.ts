@@ -26,10 +26,18 @@ export interface OrderCriteria {
   readonly totalCost?: Criterion<Schemas['NumberConditions']>;
 }
 
-/** The `filters` of a search: values become `eq`, lists `in`. @throws TypeError for an empty list */
+/**
+ * The `filters` of a search: values become `eq`, lists `in`.
+ * @throws TypeError for an empty list, and for an alternative without conditions
+ */
 export function searchFilters({ or, ...criteria }: ProductCriteria): NonNullable<Schemas['ProductSearch']['filters']> {
   const spelled = conditionsByField(criteria);
-  return { ...spelled, ...(or === undefined ? {} : { or: or.map(conditionsByField) }) };
+  if (or === undefined) return spelled;
+  const alternatives = or.map(conditionsByField);
+  if (alternatives.length === 0) throw new TypeError('or has an empty list: give alternatives, or leave it out');
+  if (alternatives.some((each) => Object.keys(each).length === 0))
+    throw new TypeError('or has an alternative without conditions: leave or out');
+  return { ...spelled, or: alternatives };
 }
 
 function conditionsByField(criteria: Readonly<Record<string, unknown>>): Record<string, object> {

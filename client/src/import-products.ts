@@ -3,7 +3,7 @@ import type { Calls } from './call.ts';
 import type { components } from './contract.ts';
 import { type ChangeOptions, keyHeader } from './orders.ts';
 import { pause } from './pause.ts';
-import { dataOf, isTemporaryFailure } from './shop-error.ts';
+import { dataOf } from './shop-error.ts';
 
 type Schemas = components['schemas'];
 export type ProductImport = Schemas['ProductImport'];
@@ -21,11 +21,12 @@ export interface ImportOptions extends ChangeOptions {
 }
 
 /**
- * Failures that may be temporary do not end the waiting.
+ * @param mayPass whether a read that failed may succeed later; such failures do not end the waiting
  * @throws ShopError; the error of `fetch` when the import cannot be sent; the reason of the signal when it is aborted
  */
 export async function importProducts(
   call: Calls,
+  mayPass: (error: unknown) => boolean,
   products: Iterable<ProductLine>,
   { signal = new AbortController().signal, idempotencyKey, onProgress }: ImportOptions = {},
 ): Promise<ProductImport> {
@@ -35,7 +36,9 @@ export async function importProducts(
   onProgress?.(found);
   while (found.endedAt === undefined) {
     await pause(progressEvery, signal);
-    const state = await readImport(call, found.id, signal);
+    const state = await readImport(call, found.id, signal).catch((error: unknown) => {
+      if (signal.aborted || !mayPass(error)) throw error;
+    });
     if (state === undefined) continue;
     found = state;
     onProgress?.(found);
@@ -43,13 +46,7 @@ export async function importProducts(
   return found;
 }
 
-/** The state of an import; undefined after a failure that may be temporary. */
-async function readImport(call: Calls, importId: string, signal: AbortSignal): Promise<ProductImport | undefined> {
-  try {
-    const params = { path: { importId } };
-    return dataOf('getProductImport', await call.GET('/v1/products-imports/{importId}', { params, signal }));
-  } catch (error) {
-    if (signal.aborted || !isTemporaryFailure(error)) throw error;
-    return undefined;
-  }
+async function readImport(call: Calls, importId: string, signal: AbortSignal): Promise<ProductImport> {
+  const params = { path: { importId } };
+  return dataOf('getProductImport', await call.GET('/v1/products-imports/{importId}', { params, signal }));
 }

@@ -55,7 +55,8 @@ export interface Orders {
   ): Promise<Order>;
 }
 
-export function createOrders(call: Calls): Orders {
+/** @param mayPass whether a read that failed may succeed later */
+export function createOrders(call: Calls, mayPass: (error: unknown) => boolean): Orders {
   const list = (criteria: OrderCriteria = {}, { sort, fields, limit = 100 }: ListOptions<keyof Order, string> = {}) => {
     const query = {
       ...queryFilters({ ...criteria }),
@@ -87,6 +88,7 @@ export function createOrders(call: Calls): Orders {
       const read = {
         history: (signal: AbortSignal) => readHistory(call, orderId, signal),
         result: (signal: AbortSignal) => readOrder(call, orderId, signal),
+        mayPass,
       };
       return waitForHistory(read, goals, options);
     },

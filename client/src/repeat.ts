@@ -4,7 +4,7 @@ import { pause } from './pause.ts';
 export interface RepeatOptions {
   /** The maximum number of times that a request is sent, at least 1. */
   readonly attempts: number;
-  /** The longest wait in milliseconds. A response with a longer `Retry-After` is returned to the caller. */
+  /** The longest `Retry-After` in milliseconds. A response with a longer one is returned to the caller. */
   readonly longestWait: number;
 }
 
@@ -35,9 +35,10 @@ export function repeating(send: Send, { attempts, longestWait }: RepeatOptions):
       // A request can be read only once, so every attempt except the last one sends a copy.
       const outcome = await received(send, last ? request : request.clone()).catch((error: unknown) => ({ error }));
       const failed = 'error' in outcome;
-      const wait = waitBefore(attempt, failed ? undefined : retryAfter(outcome));
+      const asked = failed ? 0 : (retryAfter(outcome) ?? 0);
+      const wait = waitBefore(attempt, asked);
       const temporary = failed ? harmless && !request.signal.aborted : await mayBeTemporary(outcome, harmless);
-      if (!last && temporary && wait <= longestWait && mayRepeat(wait)) {
+      if (!last && temporary && asked <= longestWait && mayRepeat(wait)) {
         // The wait is random, so that clients that failed together do not retry together.
         await pause(wait * (1 + Math.random() / 10), request.signal);
         if (mayRepeat(0)) continue;
@@ -70,7 +71,7 @@ async function mayBeTemporary(response: Response, harmless: boolean): Promise<bo
 }
 
 /** Returns the delay in milliseconds: that of `Retry-After`, and at least one that grows with each attempt. */
-function waitBefore(attempt: number, asked = 0): number {
+function waitBefore(attempt: number, asked: number): number {
   return Math.max(asked, firstWait * 2 ** (attempt - 1) * (0.5 + Math.random() / 2));
 }
 

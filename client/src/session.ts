@@ -53,6 +53,11 @@ export class Session {
     return this.#tokens === undefined;
   }
 
+  /** Whether the access token may have expired, because its last renewal failed and the next one waits. */
+  get isRenewalOverdue(): boolean {
+    return this.#tokens !== undefined && Date.now() < this.#noRenewalBefore;
+  }
+
   /** Returns the access token, and renews it if necessary; undefined after the end of the session. */
   async accessToken(): Promise<string | undefined> {
     if (this.#tokens === undefined) return undefined;

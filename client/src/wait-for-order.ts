@@ -1,7 +1,6 @@
 // Waits until an order has reached a status, or until an effect of its cancellation is done.
 import type { components } from './contract.ts';
 import { longestTimer, pause } from './pause.ts';
-import { isTemporaryFailure } from './shop-error.ts';
 
 type Schemas = components['schemas'];
 export type HistoryEntry = Schemas['OrderHistory']['items'][number];
@@ -36,12 +35,19 @@ export class WaitError extends Error {
 
 const firstPause = 250;
 const longestPause = 2_000;
-const final: ReadonlySet<OrderStatus> = new Set(['delivered', 'cancelled']);
+/** The statuses that may follow the last ones of an order. */
+const following: Readonly<Partial<Record<OrderStatus, readonly OrderStatus[]>>> = {
+  shipped: ['delivered'],
+  delivered: [],
+  cancelled: [],
+};
 
 /** The requests of a wait. */
 export interface Reads<Result> {
   history(signal: AbortSignal): Promise<readonly HistoryEntry[]>;
   result(signal: AbortSignal): Promise<Result>;
+  /** Whether a read that failed may succeed later. */
+  mayPass(error: unknown): boolean;
 }
 
 /**
@@ -68,7 +74,7 @@ export async function waitForHistory<Result>(
         failure = undefined;
         if (goals.some((goal) => isReached(entries, goal))) return await read.result(end.signal);
       } catch (error) {
-        if (end.signal.aborted || !isTemporaryFailure(error)) throw error;
+        if (end.signal.aborted || !read.mayPass(error)) throw error;
         failure = error;
       }
       if (failure === undefined) assertReachable(entries, goals);
@@ -108,15 +114,13 @@ function isReached(entries: readonly HistoryEntry[], goal: OrderStatus | OrderEf
   return isEffect(goal) ? effectState(entries, goal) === 'done' : entries.some(({ status }) => status === goal);
 }
 
-/**
- * Whether no goal can be reached any more. A cancelled order gets no other status, and a delivered one also gets no
- * effects of a cancellation.
- */
+/** Whether the goal cannot be reached any more. An effect needs a cancellation, which is there or must follow. */
 function isUnreachable(entries: readonly HistoryEntry[], goal: OrderStatus | OrderEffect): boolean {
   const state = isEffect(goal) ? effectState(entries, goal) : undefined;
   if (state !== undefined) return state === 'failed';
   const status = entries.at(-1)?.status;
-  return status !== undefined && final.has(status) && !(isEffect(goal) && status === 'cancelled');
+  if (status === undefined || (isEffect(goal) && status === 'cancelled')) return false;
+  return following[status]?.includes(isEffect(goal) ? 'cancelled' : goal) === false;
 }
 
 function outcome(entries: readonly HistoryEntry[]): string {

@@ -92,6 +92,13 @@ describe('a POST with an idempotency key', () => {
     expect(server.seen).toHaveLength(1);
   });
 
+  it('is sent again after a lost connection also when it is not to wait for the shop', async () => {
+    const shop = await clientOf(['break', done], { longestWait: 0 });
+    const sent = await shop.call.POST('/v1/orders', { ...order, params: { header: { 'Idempotency-Key': 'k' } } });
+    expect(sent.response.status).toBe(201);
+    expect(server.seen).toHaveLength(2);
+  });
+
   it('fails as soon as the caller aborts it, while it waits', async () => {
     const shop = await clientOf([refused(503, 'service-unavailable', { 'Retry-After': '20' })]);
     const signal = AbortSignal.timeout(200);
@@ -140,6 +147,19 @@ describe('an import of products', () => {
     );
     expect(await shop.importProducts(lines, { idempotencyKey: 'mine' })).toEqual(ended);
     expect(keys()[0]).toBe('mine');
+  });
+
+  it('is waited for while no token can be renewed', async () => {
+    const ended = { ...state, status: 'completed', endedAt: '2026-11-20T08:00:02.000Z' };
+    let states = 0;
+    server = await startFaultyShop(({ line }) => {
+      if (line === 'POST /v1/tokens') return refused(503, 'service-unavailable', { 'Retry-After': '1' });
+      if (line.startsWith('POST')) return { status: 202, body: { ...state, status: 'waiting' } };
+      states += 1;
+      return states < 3 ? refused(401, 'unauthenticated') : { status: 200, body: ended };
+    });
+    const shop = createShop({ baseUrl: server.url, attempts: 1, tokens: tokens('old') });
+    expect(await shop.importProducts(lines)).toEqual(ended);
   });
 
   it('is waited for until the caller aborts, who knows its id by then', async () => {

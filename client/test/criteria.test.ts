@@ -78,6 +78,14 @@ describe('criteria', () => {
     expect(server.seen).toEqual([]);
   });
 
+  it.each([
+    ['no alternatives', []],
+    ['an alternative without conditions', [{ brand: 'Acme' }, {}]],
+  ])('are refused with %s', async (_name, or) => {
+    await expect(Array.fromAsync(shop.products({ or }))).rejects.toThrow(TypeError);
+    expect(server.seen).toHaveLength(0);
+  });
+
   it('omit undefined values', async () => {
     const absent = undefined as unknown as number;
     await Array.fromAsync(shop.orders({ totalCost: { gte: absent, lt: 20 }, createdAt: {} }));

@@ -85,6 +85,18 @@ describe('waiting for an order', () => {
       'The order is delivered: stockReleased cannot follow.',
     ],
     [
+      'is shipped instead',
+      'cancelled',
+      reached('pending', 'shipped'),
+      'The order is shipped: cancelled cannot follow.',
+    ],
+    [
+      'is shipped, and so is not cancelled',
+      'customerNotified',
+      reached('pending', 'shipped'),
+      'The order is shipped: customerNotified cannot follow.',
+    ],
+    [
       'has an effect that failed',
       'customerNotified',
       cancelled('customerNotified', 'failed'),

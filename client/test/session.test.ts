@@ -172,12 +172,12 @@ describe('a session', () => {
     expect(renewals()).toHaveLength(2);
   });
 
-  it('renews a token that a public operation ignored, and sends the request again', async () => {
-    const anonymous: Reaction = {
-      status: 200,
-      headers: { 'WWW-Authenticate': 'Bearer realm="shop", error="invalid_token"' },
-      body: { id, name: 'for everyone' },
-    };
+  it.each([
+    [200, { id, name: 'for everyone' }],
+    [404, { code: 'not-found', detail: 'There is no such product.' }],
+  ])('renews a token that a public operation ignored (%i), and sends the request again', async (status, body) => {
+    const headers = { 'WWW-Authenticate': 'Bearer realm="shop", error="invalid_token"' };
+    const anonymous: Reaction = { status, headers, body };
     const shop = await clientWith(
       ({ line, headers }) => {
         if (line === 'POST /v1/tokens') return { status: 200, body: tokens('new') };

@@ -1,6 +1,7 @@
 // Filters by attributes of products: `attributes.colour=red`, for the attributes that the shop's configuration
 // declares.
-import { decimal, type Field, type FieldType, listed, text } from '@shop/shared/collection';
+import { type Field, type FieldType, listed, text } from '@shop/shared/collection';
+import { isExact } from '@shop/shared/json';
 
 /** An attribute by which lists can be filtered. */
 export interface DeclaredAttribute {
@@ -45,7 +46,19 @@ function condition(operator: string, parameter: string): string {
     : `attribute_terms(attributes) @> ARRAY[${parameter}]`;
 }
 
-const decimals = decimal(6);
+/** Numbers as PostgreSQL writes those of a JSON document. */
+const digits = /^-?(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,40})?$/;
+
+/** Returns a number as the index contains it; undefined for other values, and when it is written with an exponent. */
+function writtenNumber(value: unknown): string | undefined {
+  const written = String(value);
+  return typeof value === 'number' && digits.test(written) ? written : undefined;
+}
+
+/** Returns the number of a query parameter as the index contains it; undefined when it is none, or not exact. */
+function numberFrom(text: string): string | undefined {
+  return digits.test(text) && isExact(text) ? writtenNumber(Number(text)) : undefined;
+}
 
 /** Writes values as the index contains them: `colour=red`, `size=42.5`. */
 function termType({ name, type }: DeclaredAttribute): FieldType {
@@ -53,14 +66,12 @@ function termType({ name, type }: DeclaredAttribute): FieldType {
   const given = text(100);
   const isNumber = type === 'number';
   const term = (value: unknown) => (value === undefined ? undefined : `${prefix}${value}`);
-  const units = (value: ReturnType<FieldType['fromText']>) =>
-    value === undefined ? undefined : Number(decimals.toText(value));
   const valueIn = (stored: string | number) => String(stored).slice(prefix.length);
   return {
     cast: 'text',
-    expects: isNumber ? decimals.expects : given.expects,
-    fromText: (written) => term(isNumber ? units(decimals.fromText(written)) : given.fromText(written)),
-    fromJson: (json) => term(isNumber ? units(decimals.fromJson(json)) : given.fromJson(json)),
+    expects: isNumber ? 'a number of at most 15 digits without an exponent, such as 9.5' : given.expects,
+    fromText: (written) => term(isNumber ? numberFrom(written) : given.fromText(written)),
+    fromJson: (json) => term(isNumber ? writtenNumber(json) : given.fromJson(json)),
     toText: valueIn,
     toJson: (stored) => (isNumber ? Number(valueIn(stored)) : valueIn(stored)),
     write: JSON.stringify,

@@ -661,23 +661,6 @@ export interface components {
                 readonly [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/problems/sku-in-use",
-                 *       "title": "Another product has this sku",
-                 *       "status": 409,
-                 *       "detail": "Another product has this sku. Nothing was changed. Change that product, or use another sku.",
-                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
-                 *       "code": "sku-in-use",
-                 *       "errors": [
-                 *         {
-                 *           "pointer": "/sku",
-                 *           "detail": "is the sku of another product",
-                 *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01"
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -687,23 +670,6 @@ export interface components {
                 readonly [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/problems/stock-changed",
-                 *       "title": "The stock has changed",
-                 *       "status": 409,
-                 *       "detail": "The stock has changed since it was read. Nothing was changed.",
-                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
-                 *       "code": "stock-changed",
-                 *       "errors": [
-                 *         {
-                 *           "pointer": "/stock/expected",
-                 *           "detail": "is 7, but 5 units are on hand",
-                 *           "onHand": 5
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };

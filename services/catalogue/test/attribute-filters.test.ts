@@ -20,6 +20,8 @@ beforeAll(async () => {
     { name: 'Jug', attributes: { colour: 'red, dark', size: '42' } },
     { name: 'Pan', attributes: { shade: 'red' } },
     { name: 'Lid' },
+    { name: 'Bin', attributes: { size: 4_006_381_333_931 } },
+    { name: 'Pin', attributes: { size: 0.000001 } },
     { name: 'Box', attributes: { colour: 'red' }, status: 'pending' },
   ]);
 });
@@ -40,6 +42,8 @@ describe('200', () => {
     ['attributes.colour=red&attributes.size=42.0', ['Mug']],
     ['attributes.colour=red&attributes.size=43', []],
     ['attributes.size=0.5,42&sort=price:asc,name:asc', ['Cup', 'Jug', 'Mug']],
+    ['attributes.size=4006381333931', ['Bin']],
+    ['attributes.size=0.0000010', ['Pin']],
     ['attributes.colour=green', []],
     ['q=mug&attributes.colour=red', ['Mug']],
     ['q=mug&attributes.colour=blue&sort=price:asc', []],
@@ -75,6 +79,8 @@ describe('400', () => {
     'attributes.secret=x',
     'attributes.colour=ne:red',
     'attributes.size=large',
+    'attributes.size=1e3',
+    'attributes.size=9007199254740993',
     'attributes=red',
     'attributes.colour=',
     'fields=attributes.colour',

@@ -108,6 +108,15 @@ describe.each(['staff', ...customers])('%s', (who) => {
     for (const { headers } of [await list('nobody'), await search('nobody')])
       expect(headers['www-authenticate']).toBeUndefined();
   });
+
+  it('is told so in a refusal, too, because a valid token might have got a response', async () => {
+    const isInvalid = invalid.has(who);
+    for (const path of [`/v1/products/${newId()}`, '/v1/products?sort=stock:asc']) {
+      const { status, headers } = await client.get(path, as(who));
+      expect([404, 400]).toContain(status);
+      expect(headers['www-authenticate']?.includes('invalid_token') ?? false).toBe(isInvalid);
+    }
+  });
 });
 
 describe.each(customers)('%s', (who) => {

@@ -126,6 +126,7 @@ async function handle<Context>(
   response.locals.route = operation.path;
   response.locals.deprecation = operation.deprecation(request);
   const { caller, challenge } = await authenticate(options.verifier, operation.security, request.headers.authorization);
+  response.locals.challenge = challenge;
   const path = request.params as Readonly<Record<string, string>>;
   requireAcceptable(request);
   const bytes = await readBody(request, operation.body);

@@ -98,6 +98,8 @@ export function sendProblem(response: Response, problem: Problem): void {
     'Content-Length': Buffer.byteLength(text),
     'Cache-Control': 'no-store',
     ...deprecationIn(response),
+    // An invalid token that was ignored may be the reason: the holder of a valid one might have got an answer.
+    ...(response.locals.challenge as Readonly<Record<string, string>> | undefined),
     ...problem.headers,
   });
   response.end(text);
