@@ -27,7 +27,7 @@ export interface RoundsOptions<S extends Deployment> {
   readonly journal: Journal;
   /** Milliseconds after which a round no longer waits for the end of all work. */
   readonly patience: number;
-  /** Whether further customers read all the time. */
+  /** Whether further customers read all the time, also while the rest of the work is done. */
   readonly readers?: boolean;
   /** Gets a line about each round. */
   readonly log?: (line: string) => void;
@@ -132,6 +132,9 @@ export class Rounds<S extends Deployment> {
       ready = performance.now();
       await fault.repair?.(system);
       await pause(700);
+      await shopping.stop();
+      // Readers go on meanwhile, because some work takes long, such as an e-mail whose process has died.
+      await untilQuiet(system, this.#patience);
     } finally {
       over.abort();
       await Promise.all([shopping.stop(), reading]);
