@@ -78,24 +78,6 @@ describe('several addresses', () => {
     await eventually(async () => expect(await connections()).toBeLessThanOrEqual(2), 20_000);
   });
 
-  it('stay in rotation while clients use every connection to them', async () => {
-    const held: ServerResponse[] = [];
-    one.answer = two.answer = (_request, response) => void held.push(response);
-    const asking = Promise.all(Array.from({ length: 300 }, ask));
-    await eventually(() => expect(held).toHaveLength(256));
-    const states: number[] = [];
-    for (let waited = 0; waited < 2_200; waited += 100) {
-      states.push((await fetch(`${gateway.url}/health/ready`)).status);
-      await setTimeout(100);
-    }
-    answerNormally(one);
-    answerNormally(two);
-    for (const response of held) response.end('{}');
-    await asking;
-    expect(new Set(states)).toEqual(new Set([200]));
-    expect(gateway.output()).not.toContain('address not ready');
-  });
-
   it('get a safe request again when the first address closes the connection', async () => {
     breakOff(one);
     for (let count = 0; count < 8; count += 1)
