@@ -36,7 +36,7 @@ export function searchFilters({ or, ...criteria }: ProductCriteria): NonNullable
   const alternatives = or.map(conditionsByField);
   if (alternatives.length === 0) throw new TypeError('or has an empty list: give alternatives, or leave it out');
   if (alternatives.some((each) => Object.keys(each).length === 0))
-    throw new TypeError('or has an alternative without conditions: leave or out');
+    throw new TypeError('or has an alternative without conditions: remove it');
   return { ...spelled, or: alternatives };
 }
 

@@ -81,8 +81,8 @@ describe('criteria', () => {
   it.each([
     ['no alternatives', []],
     ['an alternative without conditions', [{ brand: 'Acme' }, {}]],
-  ])('are refused with %s', async (_name, or) => {
-    await expect(Array.fromAsync(shop.products({ or }))).rejects.toThrow(TypeError);
+  ])('are refused with %s', (_name, or) => {
+    expect(() => shop.products({ or })).toThrow(TypeError);
     expect(server.seen).toHaveLength(0);
   });
 
