@@ -34,7 +34,9 @@ async function start(draining: () => boolean, before: (response: GatewayResponse
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   const ask = () => {
-    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    const socket = connect(port, '127.0.0.1')
+      .pause()
+      .on('error', () => {});
     socket.write('GET /board/events HTTP/1.1\r\nHost: shop\r\n\r\n');
     return socket;
   };
@@ -58,7 +60,7 @@ it('counts no stream of a client that has left before it is opened', async () =>
     socket.destroy();
     await eventually(() => expect(left).toBe(client + 1));
   }
-  const socket = ask();
+  const socket = ask().resume();
   const [text] = await once(socket, 'data');
   expect(String(text)).toMatch(/^HTTP\/1\.1 200 /);
   expect(errors).toEqual([]);
@@ -71,13 +73,18 @@ it('ends the stream of a client that does not read', async () => {
   const { ask, errors } = await start(
     () => draining,
     async (response) => {
-      // Nothing leaves the process, as when the buffers of the connection are full.
-      response.socket?.cork();
+      const { socket } = response;
+      if (socket === null) throw new Error('the client has left');
+      // Fills the buffers of the connection, so that further bytes stay in the process.
+      while (socket.writableLength === 0) {
+        socket.write(Buffer.alloc(16 * 1_024));
+        await setTimeout(1);
+      }
       responses.push(response);
     },
   );
   const socket = ask();
-  await eventually(() => expect(responses[0]?.headersSent).toBe(true));
+  await eventually(() => expect(responses[0]?.headersSent).toBe(true), 20_000);
   draining = true;
   await eventually(() => expect(responses[0]?.writableEnded).toBe(true));
   // Two further states would have been due.

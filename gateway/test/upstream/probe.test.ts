@@ -24,6 +24,9 @@ it('keeps a service in rotation while a request occupies its only connection', a
     }
     held[0]?.end('{}');
     expect((await asked).status).toBe(200);
+    // A probe that waited for the connection would end now.
+    await setTimeout(1_000);
+    expect(gateway.output()).not.toContain('address not ready');
   } finally {
     await gateway.stop();
     await rm(folder, { recursive: true });

@@ -4,7 +4,14 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { eventually, slowness, startServices, type TestService, type TestServices } from '@shop/shared/testing';
+import {
+  atThisPace,
+  eventually,
+  slowness,
+  startServices,
+  type TestService,
+  type TestServices,
+} from '@shop/shared/testing';
 import {
   nextPage,
   type OtherProcess,
@@ -50,7 +57,7 @@ async function withoutDatabase<T>(work: () => Promise<T>): Promise<T> {
 /** Whether the page is returned while the table cannot be read. */
 async function isKept(path: string, init: RequestInit = {}): Promise<boolean> {
   return withoutDatabase(() =>
-    fetch(`${catalogue.url}${path}`, { ...init, signal: AbortSignal.timeout(300) }).then(
+    fetch(`${catalogue.url}${path}`, { ...init, signal: AbortSignal.timeout(atThisPace(600)) }).then(
       () => true,
       () => false,
     ),
