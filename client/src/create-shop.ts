@@ -91,11 +91,11 @@ export function createShop(options: ShopOptions): Shop {
   if (options.tokens !== undefined) begin(options.tokens);
 
   const call = createCalls(baseUrl, (request) => sendAs(session, request, send));
-  const mayPass = (error: unknown): boolean =>
+  const isTemporary = (error: unknown): boolean =>
     isTemporaryFailure(error) || (isShopError(error) && error.status === 401 && session?.isRenewalOverdue === true);
   return {
     call,
-    orders: createOrders(call, mayPass),
+    orders: createOrders(call, isTemporary),
     async logIn(credentials) {
       // A machine's tokens, and no others, lack a refresh token.
       begin(dataOf('issueToken', await call.POST('/v1/tokens', { body: credentials })) as Tokens);
@@ -121,7 +121,7 @@ export function createShop(options: ShopOptions): Shop {
       });
       return itemsOf(pages as AsyncIterable<Page<Product>>);
     },
-    importProducts: (products, options) => importProducts(call, mayPass, products, options),
+    importProducts: (products, options) => importProducts(call, isTemporary, products, options),
     pages: (path, ...init) => pagesIn(call, path, ...init),
   };
 }

@@ -21,12 +21,12 @@ export interface ImportOptions extends ChangeOptions {
 }
 
 /**
- * @param mayPass whether a read that failed may succeed later; such failures do not end the waiting
+ * @param isTemporary whether a read that failed may succeed later; such failures do not end the waiting
  * @throws ShopError; the error of `fetch` when the import cannot be sent; the reason of the signal when it is aborted
  */
 export async function importProducts(
   call: Calls,
-  mayPass: (error: unknown) => boolean,
+  isTemporary: (error: unknown) => boolean,
   products: Iterable<ProductLine>,
   { signal = new AbortController().signal, idempotencyKey, onProgress }: ImportOptions = {},
 ): Promise<ProductImport> {
@@ -37,7 +37,7 @@ export async function importProducts(
   while (found.endedAt === undefined) {
     await pause(progressEvery, signal);
     const state = await readImport(call, found.id, signal).catch((error: unknown) => {
-      if (signal.aborted || !mayPass(error)) throw error;
+      if (signal.aborted || !isTemporary(error)) throw error;
     });
     if (state === undefined) continue;
     found = state;

@@ -55,8 +55,8 @@ export interface Orders {
   ): Promise<Order>;
 }
 
-/** @param mayPass whether a read that failed may succeed later */
-export function createOrders(call: Calls, mayPass: (error: unknown) => boolean): Orders {
+/** @param isTemporary whether a read that failed may succeed later */
+export function createOrders(call: Calls, isTemporary: (error: unknown) => boolean): Orders {
   const list = (criteria: OrderCriteria = {}, { sort, fields, limit = 100 }: ListOptions<keyof Order, string> = {}) => {
     const query = {
       ...queryFilters({ ...criteria }),
@@ -88,7 +88,7 @@ export function createOrders(call: Calls, mayPass: (error: unknown) => boolean):
       const read = {
         history: (signal: AbortSignal) => readHistory(call, orderId, signal),
         result: (signal: AbortSignal) => readOrder(call, orderId, signal),
-        mayPass,
+        isTemporary,
       };
       return waitForHistory(read, goals, options);
     },

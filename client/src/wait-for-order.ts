@@ -35,8 +35,8 @@ export class WaitError extends Error {
 
 const firstPause = 250;
 const longestPause = 2_000;
-/** The statuses that may follow the last ones of an order. */
-const following: Readonly<Partial<Record<OrderStatus, readonly OrderStatus[]>>> = {
+/** A status from which an order can no longer be cancelled → the statuses that may follow it. */
+const nextStatuses: Readonly<Partial<Record<OrderStatus, readonly OrderStatus[]>>> = {
   shipped: ['delivered'],
   delivered: [],
   cancelled: [],
@@ -47,7 +47,7 @@ export interface Reads<Result> {
   history(signal: AbortSignal): Promise<readonly HistoryEntry[]>;
   result(signal: AbortSignal): Promise<Result>;
   /** Whether a read that failed may succeed later. */
-  mayPass(error: unknown): boolean;
+  isTemporary(error: unknown): boolean;
 }
 
 /**
@@ -74,7 +74,7 @@ export async function waitForHistory<Result>(
         failure = undefined;
         if (goals.some((goal) => isReached(entries, goal))) return await read.result(end.signal);
       } catch (error) {
-        if (end.signal.aborted || !read.mayPass(error)) throw error;
+        if (end.signal.aborted || !read.isTemporary(error)) throw error;
         failure = error;
       }
       if (failure === undefined) assertReachable(entries, goals);
@@ -120,7 +120,7 @@ function isUnreachable(entries: readonly HistoryEntry[], goal: OrderStatus | Ord
   if (state !== undefined) return state === 'failed';
   const status = entries.at(-1)?.status;
   if (status === undefined || (isEffect(goal) && status === 'cancelled')) return false;
-  return following[status]?.includes(isEffect(goal) ? 'cancelled' : goal) === false;
+  return nextStatuses[status]?.includes(isEffect(goal) ? 'cancelled' : goal) === false;
 }
 
 function outcome(entries: readonly HistoryEntry[]): string {

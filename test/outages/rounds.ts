@@ -80,7 +80,15 @@ export class Rounds<S extends Deployment> {
 
   /** Waits until no work is in progress, then runs all checks. Returns what they find. */
   async violationsAtRest(): Promise<string[]> {
-    const moving = await untilQuiet(this.#system, this.#patience);
+    return this.#violationsBeside(await this.#untilQuiet());
+  }
+
+  #untilQuiet(): Promise<string[]> {
+    return untilQuiet(this.#system, this.#patience);
+  }
+
+  /** @param moving the work that is still in progress */
+  async #violationsBeside(moving: readonly string[]): Promise<string[]> {
     return moving.length > 0
       ? moving.map((work) => `still in progress after ${inSeconds(this.#patience)} s: ${work}`)
       : this.violations();
@@ -123,6 +131,7 @@ export class Rounds<S extends Deployment> {
     const reading = keepReading({ gatewayUrl, buyers: readers, productIds, seed, journal }, over.signal);
     let evidence: string | undefined;
     let [from, ended, ready] = [0, 0, 0];
+    let moving: readonly string[] = [];
     try {
       await pause(random.integer(300, 800));
       from = performance.now();
@@ -134,14 +143,14 @@ export class Rounds<S extends Deployment> {
       await pause(700);
       await shopping.stop();
       // Readers go on meanwhile, because some work takes long, such as an e-mail whose process has died.
-      await untilQuiet(system, this.#patience);
+      moving = await this.#untilQuiet();
     } finally {
       over.abort();
       await Promise.all([shopping.stop(), reading]);
       this.keep(journal);
     }
     const stopped = performance.now();
-    const violations = await this.violationsAtRest();
+    const violations = await this.#violationsBeside(moving);
     const checked = performance.now();
     const moves = await movesOf(system.admin);
     const [archived, restored] = [moves.archived - before.archived, moves.restored - before.restored];

@@ -26,8 +26,7 @@ export async function takeBackup(
   folder: string,
   onTable: (done: number, total: number) => void,
 ): Promise<Manifest> {
-  const there = new StartError(`${folder} is there already: name a new folder`);
-  if (await stat(folder).catch(() => undefined)) throw there;
+  if (await stat(folder).catch(() => undefined)) throw isThere(folder);
   const partial = await partialFolder(folder);
   try {
     const manifest = await withSnapshot(shop.databases, (clients, takenAt) =>
@@ -39,7 +38,7 @@ export async function takeBackup(
     await sealArchive(partial, manifest);
     await rename(partial, folder).catch((error: NodeJS.ErrnoException) => {
       // Another backup was faster.
-      throw error.code === 'ENOTEMPTY' ? there : error;
+      throw error.code === 'ENOTEMPTY' ? isThere(folder) : error;
     });
     return manifest;
   } catch (error) {
@@ -47,6 +46,8 @@ export async function takeBackup(
     throw error;
   }
 }
+
+const isThere = (folder: string) => new StartError(`${folder} is there already: name a new folder`);
 
 /** Makes a folder beside the given one. Each backup has its own, because two may be taken to the same folder. */
 async function partialFolder(folder: string): Promise<string> {

@@ -66,7 +66,7 @@ async function* streamBody(request: GatewayRequest, response: GatewayResponse, m
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       bytes += chunk.length;
       if (bytes > maximum) {
-        // The rest of the body is not read, so the connection cannot carry another request.
+        // The rest may be endless, so the connection carries no further request.
         response.shouldKeepAlive = false;
         throw contentTooLarge(maximum);
       }

@@ -35,7 +35,7 @@ export class UpstreamHost {
   readonly pool: Pool;
   readonly options: UpstreamHostOptions;
   /** Its connection is used by no request of a client, so that the probe does not wait for one. */
-  readonly #prober: Client;
+  readonly #probeClient: Client;
   readonly #log: Log;
   readonly #onReady: () => void;
   #ready = false;
@@ -57,7 +57,7 @@ export class UpstreamHost {
     // for half a second after it was cleared, and these timers make up two thirds of the work of a busy gateway's
     // garbage collector.
     this.pool = new Pool(origin, { connections, connectTimeout, headersTimeout: 0, bodyTimeout: 0, ...idle });
-    this.#prober = new Client(origin, { connectTimeout, ...idle });
+    this.#probeClient = new Client(origin, { connectTimeout, ...idle });
     void this.#probe();
   }
 
@@ -89,7 +89,7 @@ export class UpstreamHost {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
-    await Promise.all([this.pool.close(), this.#prober.destroy()]);
+    await Promise.all([this.pool.close(), this.#probeClient.destroy()]);
   }
 
   async #probe(): Promise<void> {
@@ -106,7 +106,7 @@ export class UpstreamHost {
   async #isReady(): Promise<boolean> {
     try {
       const signal = AbortSignal.timeout(probeEvery);
-      const { statusCode, body } = await this.#prober.request({ method: 'GET', path: '/health/ready', signal });
+      const { statusCode, body } = await this.#probeClient.request({ method: 'GET', path: '/health/ready', signal });
       await body.dump();
       return statusCode === 200;
     } catch {

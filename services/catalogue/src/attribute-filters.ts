@@ -55,7 +55,7 @@ function writtenNumber(value: unknown): string | undefined {
   return typeof value === 'number' && digits.test(written) ? written : undefined;
 }
 
-/** Returns the number of a query parameter as the index contains it; undefined when it is none, or not exact. */
+/** Returns the number in a text as the index contains it. Undefined when the text is no number, or has too many digits. */
 function numberFrom(text: string): string | undefined {
   return digits.test(text) && isExact(text) ? writtenNumber(Number(text)) : undefined;
 }

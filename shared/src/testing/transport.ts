@@ -3,7 +3,7 @@ import { connectTransport, shopTopology, type Transport } from '../events/index.
 import { createLog } from '../runtime/index.ts';
 
 /** Milliseconds for the first connection, which takes long on a busy machine. */
-const patience = 60_000;
+export const patience = 60_000;
 
 /** Connects to the broker at the URL, with the queues of the shop. */
 export function connectTestTransport(url: string): Promise<Transport> {

@@ -5,6 +5,7 @@ import { connectTransport } from '../../src/events/connect-transport.ts';
 import type { Delivery, Topology, Transport, Verdict } from '../../src/events/transport.ts';
 import { createLog } from '../../src/runtime/index.ts';
 import { createTestDatabase, testBroker } from '../../src/testing/index.ts';
+import { patience } from '../../src/testing/transport.ts';
 
 export type Kind = 'rabbitmq' | 'pg-boss';
 
@@ -25,8 +26,7 @@ export async function startEventsFor(kind: Kind): Promise<TestEvents> {
   const at = (url: string) => ({
     url,
     async open(topology: Topology, name = 'test') {
-      // The first connection takes long on a busy machine.
-      const transport = await connectTransport({ url, name, topology, log, patience: 60_000 });
+      const transport = await connectTransport({ url, name, topology, log, patience });
       open.push(transport);
       return transport;
     },

@@ -1,5 +1,6 @@
 // One connection to RabbitMQ. After a loss it reconnects with back-off and jitter, and sets up its channel again.
 import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { type Channel, type ChannelModel, connect, type Options, type RecoveringChannelModel } from 'amqplib';
 import { type Log, StartError } from '../../runtime/index.ts';
 import { BrokerUnavailableError, usualPatience } from '../transport.ts';
@@ -157,7 +158,11 @@ export class Connection<C extends Channel> {
   async #setUp(model: ChannelModel): Promise<void> {
     const { log, setUp } = this.#options;
     model.on('error', (error) => this.#lose(model, error.message));
-    model.on('close', () => this.#lose(model, 'connection closed'));
+    let ended: string | undefined;
+    model.on('close', () => {
+      ended = 'connection closed';
+      this.#lose(model, ended);
+    });
     model.on('blocked', (reason) => {
       this.#alarm = reason;
       log.warn({ reason }, 'RabbitMQ blocks publishing');
@@ -166,20 +171,17 @@ export class Connection<C extends Channel> {
       this.#alarm = undefined;
       log.info('RabbitMQ accepts messages again');
     });
-    // The connection may end in the moment in which its set-up does. Nobody is told of it later.
-    let ended: string | undefined;
-    model.on('close', () => {
-      ended = 'the connection was closed while it was set up';
-    });
     const channel = await setUp(model, (reason) => this.#drop(model, reason));
-    channel.on('close', () => {
-      ended = 'the channel was closed while it was set up';
-    });
-    await new Promise((resolve) => setImmediate(resolve));
-    if (ended !== undefined) throw new Error(ended);
     // A lost channel is handled as a lost connection, so that there is only one way to recover.
     channel.on('error', (error) => this.#drop(model, error.message));
-    channel.on('close', () => this.#drop(model, 'channel closed'));
+    channel.on('close', () => {
+      ended = 'channel closed';
+      this.#drop(model, ended);
+    });
+    // The end of the connection may arrive together with the last reply of the set-up. Then amqplib reports it before it
+    // waits for it, and would not connect again.
+    await setImmediate();
+    if (ended !== undefined) throw new Error(ended);
     this.#current = { model, channel };
     this.#hasBeenOpen = true;
   }

@@ -91,11 +91,10 @@ async function send() {
   } catch {
     return { status: 'No answer', text: 'The shop did not answer. Try again.' };
   }
-  // After a failure, or while the first request is in progress, the request may have been executed.
-  const isUnclear = response.status >= 500 || text.includes('"request-in-progress"');
-  if (!isUnclear) key = undefined;
   const took = Math.round(performance.now() - began);
   const answer = /\bjson\b/.test(response.headers.get('Content-Type') ?? '') ? JSON.parse(text) : undefined;
+  // After a failure, or while the first request is in progress, the request may have been executed.
+  if (response.status < 500 && answer?.code !== 'request-in-progress') key = undefined;
   learnFrom(response, answer);
   const fields = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
   const shown = answer === undefined ? text : JSON.stringify(answer, undefined, 2);
