@@ -82,10 +82,14 @@ function readFilters(tree: Tree, filters: Record<string, unknown>, at: string, f
 
 /** Returns the number of conditions in a filter object, valid or not. */
 function countConditions(filters: unknown): number {
+  const byField = Object(filters) as Readonly<Record<string, unknown>>;
   let count = 0;
-  for (const [field, given] of Object.entries(filters ?? {})) {
-    if (field === 'or' || typeof given !== 'object') continue;
-    for (const [operator, value] of Object.entries(given ?? {})) {
+  // A hostile body has thousands of fields, for which `Object.entries` takes three times as long.
+  for (const field of Object.keys(byField)) {
+    const given = byField[field];
+    if (field === 'or' || typeof given !== 'object' || given === null) continue;
+    for (const operator of Object.keys(given)) {
+      const value = (given as Readonly<Record<string, unknown>>)[operator];
       count += operator === 'ne' && Array.isArray(value) ? value.length : 1;
     }
   }
