@@ -26,7 +26,10 @@ export function slowness(): number {
   return Math.max(1, median / reference);
 }
 
-/** Returns a number of milliseconds, multiplied by the slowness that was measured when the run of tests began. */
+/**
+ * Returns a number of milliseconds, multiplied by the slowness that was measured when the run of tests began. It is a
+ * whole number, which `AbortSignal.timeout` requires.
+ */
 export function atThisPace(milliseconds: number): number {
-  return milliseconds * Number(process.env[paceVariable] ?? 1);
+  return Math.ceil(milliseconds * Number(process.env[paceVariable] ?? 1));
 }
