@@ -41,24 +41,38 @@ export interface EndedSessions {
   readonly next: string;
 }
 
+/** `since` contains the number of a transaction in its lower bits, and the timeline of the server above them. */
+const transactionBits = 48n;
+const timelineBits = 14n;
+
+// The timeline of a server grows at each failover. In a server that is read-only after one, it is unknown.
+const timeline = `CASE WHEN pg_is_in_recovery() THEN 0
+  ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint & ${(1n << timelineBits) - 1n} END`;
+
 /**
- * Returns the sessions, oldest first, that ended in the transaction `since` or later. If that transaction is in the
- * future, which can only happen after a restore of the database, all are returned. Rows and `next` are from one
- * snapshot, in which every transaction before `next` has ended. A row that is committed later is therefore in the next
- * answer.
+ * Returns the sessions, oldest first, that ended in the transaction of `since` or later. All are returned when that
+ * transaction is in the future, or has another timeline: after a restore of the database or a failover, other
+ * transactions get the same numbers. Rows and `next` are from one snapshot, in which every transaction before `next`
+ * has ended. A row that is committed later is therefore in the next answer.
  */
 export async function readEndedSessions({ pool }: Database, since: string): Promise<EndedSessions> {
-  const { rows } = await pool.query<EndedSessions>(
-    `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS next, ARRAY(
+  const place = BigInt(since);
+  const { rows } = await pool.query<{ sessionIds: string[]; transaction: string; timeline: string }>(
+    `WITH here AS (SELECT ${timeline} AS timeline)
+     SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS transaction, timeline::text, ARRAY(
        SELECT session_id::text FROM (
          SELECT session_id, ended_at FROM ended_sessions
-         WHERE xid >= CASE WHEN $1::xid8 <= pg_snapshot_xmax(pg_current_snapshot()) THEN $1::xid8 ELSE '0'::xid8 END
+         WHERE xid >= (
+             SELECT CASE WHEN timeline = $1 AND $2::xid8 <= pg_snapshot_xmax(pg_current_snapshot())
+               THEN $2::xid8 ELSE '0'::xid8 END FROM here)
            AND ended_at > now() - ${longestTokenSeconds} * interval '1 second'
          ORDER BY ended_at DESC LIMIT ${maximum}
-       ) AS latest ORDER BY ended_at) AS "sessionIds"`,
-    [since],
+       ) AS latest ORDER BY ended_at) AS "sessionIds"
+     FROM here`,
+    [String(place >> transactionBits), String(BigInt.asUintN(Number(transactionBits), place))],
   );
   const [read] = rows;
   if (read === undefined) throw new Error('a snapshot has one row');
-  return read;
+  const next = (BigInt(read.timeline) << transactionBits) + BigInt(read.transaction);
+  return { sessionIds: read.sessionIds, next: String(next) };
 }

@@ -144,7 +144,7 @@ async function lockFamily(tx: Transaction, digest: string): Promise<Family | und
   const [family] = await sql<Family>(
     tx,
     `SELECT id, account_id AS "accountId", expires_at <= now() AS expired, successor_key AS "successorKey",
-       floor(extract(epoch FROM created_at))::integer AS "authTime"
+       floor(extract(epoch FROM created_at))::float8 AS "authTime"
      FROM refresh_families
      WHERE id = (SELECT family_id FROM refresh_tokens WHERE digest = $1) FOR UPDATE`,
     [digest],

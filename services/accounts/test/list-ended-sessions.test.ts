@@ -92,6 +92,16 @@ describe('200', () => {
     expect((await read('9999999999999999999')).sessionIds).toEqual([session.id]);
   });
 
+  it('lists everything for a cursor of another timeline, which a server gets after a failover', async () => {
+    const session = await begin();
+    await logOut(session.refreshToken);
+    const { next } = await read();
+    // The transaction is one that this server has, too.
+    const [former, released] = [BigInt(next) + (1n << 48n), BigInt.asUintN(48, BigInt(next))];
+    for (const since of [former, released]) expect((await read(String(since))).sessionIds).toEqual([session.id]);
+    await eventually(async () => expect((await read((await read()).next)).sessionIds).toEqual([]));
+  });
+
   it('lists no session that ended 20 minutes ago, before and after its row is deleted', async () => {
     const [old, young] = [newId(), newId()];
     await accounts.database.query(

@@ -106,7 +106,7 @@ async function rotateUnlessYoung(tx: Transaction, encryption: KeyEncryption): Pr
   const [found] = await sql<{ age: number; published: number }>(
     tx,
     `SELECT count(*)::int AS published,
-       floor(extract(epoch FROM clock_timestamp() - max(created_at) FILTER (WHERE state = 'next')) * 1000)::int AS age
+       floor(extract(epoch FROM clock_timestamp() - max(created_at) FILTER (WHERE state = 'next')) * 1000)::float8 AS age
      FROM signing_keys WHERE ${isPublished}`,
   );
   const { age, published } = found ?? { age: 0, published: 0 };
