@@ -23,7 +23,7 @@ const unmark = `
   WHERE id IN (
     SELECT id FROM outbox
     WHERE published_at > $2::timestamptz AND published_at <= $3::timestamptz AND type = ANY ($1)
-    FOR UPDATE SKIP LOCKED)`;
+    ORDER BY id FOR UPDATE)`;
 
 /**
  * Marks all stored published events of these types as unpublished, so that the relay publishes them again within

@@ -11,6 +11,8 @@ export interface TcpProxy {
   cut(): Promise<void>;
   /** Keeps every connection open and forwards nothing until `restore`. */
   freeze(): void;
+  /** Keeps the present connections open, and forwards nothing on them any more. New ones work. */
+  lose(): void;
   restore(): Promise<void>;
   close(): Promise<void>;
 }
@@ -18,6 +20,7 @@ export interface TcpProxy {
 export async function startProxy(to: string): Promise<TcpProxy> {
   const target = new URL(to);
   const sockets = new Set<Socket>();
+  const lost = new WeakSet<Socket>();
   let frozen = false;
   const serve = () =>
     createServer((client) => {
@@ -33,7 +36,7 @@ export async function startProxy(to: string): Promise<TcpProxy> {
           into.destroy();
         });
         from.on('data', (data) => {
-          if (!frozen) into.write(data);
+          if (!frozen && !lost.has(from)) into.write(data);
         });
       }
     });
@@ -57,6 +60,9 @@ export async function startProxy(to: string): Promise<TcpProxy> {
     cut,
     freeze() {
       frozen = true;
+    },
+    lose() {
+      for (const socket of sockets) lost.add(socket);
     },
     async restore() {
       if (frozen) destroyAll(); // bytes are missing in them

@@ -12,6 +12,13 @@ export interface PgBossOptions extends TransportOptions {
 }
 
 const superviseSeconds = 2;
+const queryWithin = 10_000;
+
+/**
+ * Without these, a connection whose server has disappeared is noticed by nobody. pg-boss passes all options to the
+ * driver; its type names only some of them.
+ */
+const lossIsNoticed: object = { query_timeout: queryWithin, keepAlive: true };
 
 export class Connection {
   readonly #options: PgBossOptions;
@@ -83,6 +90,7 @@ export class Connection {
       createSchema: !(await hasSchema(this.#options)),
       max: 4,
       connectionTimeoutMillis: 3_000,
+      ...lossIsNoticed,
       schedule: false,
       useListenNotify: true,
       supervise: true,

@@ -5,8 +5,8 @@ import { BrokerUnavailableError, type Outcome, type Subscription, type Verdict }
 import { type Connection, openConnection } from './connection.ts';
 import type { RabbitmqOptions } from './options.ts';
 import type { Publisher } from './publisher.ts';
-import { requestRepublish } from './republish.ts';
-import { declareConsumer, declareTopology, type Names } from './topology.ts';
+import { restoreQueues } from './republish.ts';
+import { declareExchanges, findLost, type Names } from './topology.ts';
 
 const resolveAgainAfter = 1_000;
 
@@ -67,11 +67,10 @@ class Deliveries {
     channel.on('close', () => {
       if (this.#open === channel) this.#open = undefined;
     });
-    const lost =
-      declares === 'all'
-        ? await declareTopology(model, channel, this.#names, topology)
-        : await declareConsumer(model, channel, this.#names, topology, consumer);
-    await requestRepublish(channel, this.#names, this.#deleted ? [...lost, consumer] : lost);
+    const declared = declares === 'all' ? Object.keys(topology.consumers) : [consumer];
+    if (declares === 'all') await declareExchanges(channel, this.#names);
+    const lost = await findLost(model, this.#names, topology, declared);
+    await restoreQueues(channel, this.#names, topology, declared, this.#deleted ? [...lost, consumer] : lost);
     this.#deleted = false;
     await channel.prefetch(prefetch);
     this.#open = channel;

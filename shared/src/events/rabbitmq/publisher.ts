@@ -3,8 +3,8 @@ import type { ConfirmChannel, Options } from 'amqplib';
 import { BrokerUnavailableError, type Message, type Outcome } from '../transport.ts';
 import { type Connection, openConnection } from './connection.ts';
 import type { RabbitmqOptions } from './options.ts';
-import { answerRepublishRequests, requestRepublish } from './republish.ts';
-import { declareTopology, type Names } from './topology.ts';
+import { answerRepublishRequests, restoreQueues } from './republish.ts';
+import { declareExchanges, findLost, type Names } from './topology.ts';
 
 interface Outgoing {
   readonly exchange: string;
@@ -26,13 +26,16 @@ export async function openPublisher(options: RabbitmqOptions, names: Names): Pro
     async setUp(model, drop) {
       const channel = await model.createConfirmChannel();
       channel.on('error', () => {});
-      const lost = declares === 'all' ? await declareTopology(model, channel, names, topology) : [];
+      if (declares === 'all') await declareExchanges(channel, names);
       if (declares === 'own') await channel.checkExchange(names.exchange);
       if (options.repeat !== undefined) {
         const answering = { names, service: options.name, consumers: Object.keys(topology.consumers), log };
         await answerRepublishRequests(model, { ...answering, repeat: options.repeat }, drop);
       }
-      await requestRepublish(channel, names, lost);
+      if (declares === 'all') {
+        const consumers = Object.keys(topology.consumers);
+        await restoreQueues(channel, names, topology, consumers, await findLost(model, names, topology, consumers));
+      }
       returned.clear();
       channel.on('return', (message) => returned.add(String(message.properties.correlationId)));
       return channel;

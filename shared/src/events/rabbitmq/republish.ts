@@ -4,7 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import type { Log } from '../../runtime/index.ts';
-import { isThere, type Names, repeatQueueArguments } from './topology.ts';
+import type { Topology } from '../transport.ts';
+import { declareConsumer, isThere, type Names, repeatQueueArguments } from './topology.ts';
 
 /**
  * Milliseconds for which requests are collected. Several replicas detect the same loss at about the same time, and
@@ -22,6 +23,24 @@ export async function requestRepublish(
   if (consumers.length === 0) return;
   channel.publish(names.lost, '', Buffer.from(JSON.stringify(consumers)), { persistent: true });
   await channel.waitForConfirms();
+}
+
+/**
+ * Declares the queues of consumers, and requests the events that those of `lost` may have held. The first request is
+ * for a process that ends when it has declared the queues: the next one would find them, and request nothing. The
+ * second one is for events that were published again meanwhile, and reached only the queues that existed. A service
+ * answers both together, unless the declaration takes long.
+ */
+export async function restoreQueues(
+  channel: ConfirmChannel,
+  names: Names,
+  topology: Topology,
+  consumers: readonly string[],
+  lost: readonly string[],
+): Promise<void> {
+  await requestRepublish(channel, names, lost);
+  for (const consumer of consumers) await declareConsumer(channel, names, topology, consumer);
+  await requestRepublish(channel, names, lost);
 }
 
 export interface RepeatOptions {

@@ -98,43 +98,43 @@ export function declarationsOf(names: Names, topology: Topology, consumer: strin
   };
 }
 
-/**
- * Declares the exchanges, and the queues and bindings of all consumers. Existing ones with the same arguments stay
- * unchanged.
- * @returns the consumers that lost, or never had, a queue that may hold events
- */
-export async function declareTopology(
-  model: ChannelModel,
-  channel: Channel,
-  names: Names,
-  topology: Topology,
-): Promise<string[]> {
+/** Declares the exchanges of all consumers. */
+export async function declareExchanges(channel: Channel, names: Names): Promise<void> {
   await channel.assertExchange(names.exchange, 'topic', { durable: true });
   await channel.assertExchange(names.lost, 'fanout', { durable: true });
-  const lost: string[] = [];
-  for (const consumer of Object.keys(topology.consumers)) {
-    lost.push(...(await declareConsumer(model, channel, names, topology, consumer)));
-  }
-  return lost;
 }
 
 /**
- * Declares the queues and bindings of one consumer; the exchange must exist. Returns the consumer if it lost a queue.
+ * Declares the queues and bindings of one consumer; the exchanges must exist. Existing ones with the same arguments stay
+ * unchanged.
  */
 export async function declareConsumer(
-  model: ChannelModel,
   channel: Channel,
   names: Names,
   topology: Topology,
   consumer: string,
-): Promise<string[]> {
+): Promise<void> {
   const { desk, queues, bindings } = declarationsOf(names, topology, consumer);
-  const holding = queues.filter(({ name }) => name !== names.dead(consumer));
-  const there = await Promise.all(holding.map(({ name }) => isThere(model, name)));
   await channel.assertExchange(desk, 'direct', { durable: true });
   for (const queue of queues) await channel.assertQueue(queue.name, { durable: true, arguments: queue.arguments });
   for (const { exchange, queue, key } of bindings) await channel.bindQueue(queue, exchange, key);
-  return there.includes(false) ? [consumer] : [];
+}
+
+/** Returns the consumers that lost, or never had, a queue that may hold events. */
+export async function findLost(
+  model: ChannelModel,
+  names: Names,
+  topology: Topology,
+  consumers: readonly string[],
+): Promise<string[]> {
+  const lost: string[] = [];
+  for (const consumer of consumers) {
+    const { queues } = declarationsOf(names, topology, consumer);
+    const holding = queues.filter(({ name }) => name !== names.dead(consumer));
+    const there = await Promise.all(holding.map(({ name }) => isThere(model, name)));
+    if (there.includes(false)) lost.push(consumer);
+  }
+  return lost;
 }
 
 /** Uses a separate channel, because RabbitMQ closes the channel on which a queue is missing. */

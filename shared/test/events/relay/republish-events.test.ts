@@ -1,6 +1,7 @@
 // Republishing: all stored events of the requested types are published again, in batches.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { republishEvents } from '../../../src/events/republish-events.ts';
+import { eventually } from '../../../src/testing/index.ts';
 import { eventType, startStore, type TestStore } from '../service.ts';
 
 let store: TestStore;
@@ -20,6 +21,26 @@ it('repeats each event of the types that is kept, over several batches and momen
     'SELECT type, count(*)::int AS count FROM outbox WHERE published_at IS NULL GROUP BY type',
   );
   expect(rows).toEqual([{ type: eventType, count: 8_000 }]);
+});
+
+it('repeats an event that another transaction changes meanwhile, such as the erasure of an account', async () => {
+  await store.published(3);
+  const other = await store.database.pool.connect();
+  try {
+    await other.query('BEGIN');
+    await other.query('UPDATE outbox SET data = data WHERE id = (SELECT id FROM outbox LIMIT 1)');
+    const repeated = republishEvents(store.database, [eventType]);
+    const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    await Promise.race([
+      repeated,
+      eventually(async () => expect((await store.database.pool.query(waiting)).rowCount).toBeGreaterThan(0)),
+    ]);
+    await other.query('COMMIT');
+    await repeated;
+  } finally {
+    other.release();
+  }
+  expect(await store.unpublished()).toHaveLength(3);
 });
 
 it('has them due at most so many a second, the oldest first', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 import { sql } from '../../../src/database/index.ts';
 import { connectTransport, consume, startRelay, type Topology } from '../../../src/events/index.ts';
-import { requestRepublish } from '../../../src/events/rabbitmq/republish.ts';
+import { requestRepublish, restoreQueues } from '../../../src/events/rabbitmq/republish.ts';
 import { declareConsumer, type Names, namesOf } from '../../../src/events/rabbitmq/topology.ts';
 import { republishEvents } from '../../../src/events/republish-events.ts';
 import { eventually, testBroker } from '../../../src/testing/index.ts';
@@ -35,9 +35,9 @@ describe('a deleted queue', () => {
     }
   };
   const deleteQueue = (makeAgain = false) =>
-    asAdmin(async (channel, connection, names) => {
+    asAdmin(async (channel, _, names) => {
       const { messageCount } = await channel.deleteQueue(names.queue('taker'));
-      if (makeAgain) await declareConsumer(connection, channel, names, topology, 'taker');
+      if (makeAgain) await declareConsumer(channel, names, topology, 'taker');
       return messageCount;
     });
   const effects = async () =>
@@ -104,6 +104,28 @@ describe('a deleted queue', () => {
     await eventually(async () => expect(await store.unpublished()).toEqual([]));
     await eventually(async () => expect((await effects()).length).toBeGreaterThan(2));
     expect(await deleteQueue(makeAgain)).toBeGreaterThan(0);
+    await eventually(async () => expect(await effects()).toEqual(ids.sort()), 15_000);
+    await stop();
+    await relay.close();
+    await Promise.all([sender.close(), taker.close()]);
+  });
+
+  it('loses nothing when the process that makes it again ends before it could say so', async () => {
+    const sender = await service();
+    const relay = startRelay({ databaseUrl: store.url, transport: sender, source: '/test', log });
+    const ids: string[] = [];
+    for (let n = 0; n < 20; n += 1) ids.push(await store.append());
+    await eventually(async () => expect(await store.unpublished()).toEqual([]));
+    expect(await deleteQueue()).toBeGreaterThanOrEqual(20);
+    await asAdmin(async (channel, connection, names) => {
+      const dying = await connection.createConfirmChannel();
+      dying.bindQueue = () => Promise.reject(new Error('the process ends'));
+      await expect(restoreQueues(dying, names, topology, ['taker'], ['taker'])).rejects.toThrow('the process ends');
+      expect(await channel.checkQueue(names.queue('taker'))).toMatchObject({ consumerCount: 0 });
+      await declareConsumer(channel, names, topology, 'taker');
+    });
+    const taker = await service();
+    const stop = await take(taker);
     await eventually(async () => expect(await effects()).toEqual(ids.sort()), 15_000);
     await stop();
     await relay.close();

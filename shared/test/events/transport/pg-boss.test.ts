@@ -81,6 +81,19 @@ describe('the embedded queue', () => {
     await transport.close();
   });
 
+  it('continues after the server has vanished from all connections without a word', async () => {
+    const transport = await open();
+    const taker = await record(transport, 'taker');
+    await arrives(transport, taker.deliveries);
+    proxy.lose();
+    const sent = message();
+    const publish = () => transport.publish([sent]).catch(() => []);
+    await eventually(async () => expect(await publish()).toEqual(['confirmed']), 30_000);
+    await eventually(() => expect(taker.deliveries.map(({ content }) => content)).toContain(sent.content), 30_000);
+    await taker.stop();
+    await transport.close();
+  });
+
   it('waits for a handler whose database does not answer, without another delivery', async () => {
     const transport = await open();
     const delivered: string[] = [];
