@@ -1,6 +1,6 @@
 // Operator commands on a running shop: orders, a dead letter, status and doctor, a backup, and the shop that is
 // restored from it.
-import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -10,7 +10,15 @@ import { newId, serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { openArchive, sealArchive } from '../src/backup/archive.ts';
 import type { RunningShop } from '../src/shop/data-folder.ts';
-import { askShop, launchShop, queryShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
+import {
+  askShop,
+  launchShop,
+  queryShop,
+  runningShop,
+  runShop,
+  type StartedShop,
+  startCommand,
+} from './started-shop.ts';
 
 const settledWithin = 40_000;
 const ada = { email: 'ada@shop.example', password: 'under the old oak' };
@@ -411,6 +419,40 @@ describe('a backup', () => {
     expect(proof).toMatchObject({ verified: true, tables: expect.any(Number) });
     expect(proof.rows).toBeGreaterThan(300);
     expect((await readdir(folder)).sort()).toEqual(['backup', 'data']);
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('that %s ends leaves no data behind', async (signal) => {
+    const interrupted = join(folder, 'interrupted');
+    // The backup waits for a table that is locked.
+    await withClient({ url: running.databases.orders ?? '' }, async (client) => {
+      await client.query('BEGIN');
+      await client.query('LOCK TABLE orders.payment_ledger');
+      const { child, ended } = startCommand(dataDir, 'backup', interrupted);
+      await eventually(async () => {
+        const partial = (await readdir(folder)).find((name) => name.startsWith('interrupted.partial-')) ?? 'none';
+        expect(await readdir(join(folder, partial))).not.toEqual([]);
+      }, settledWithin);
+      child.kill(signal);
+      expect(await ended).toEqual({ code: null, output: '', complaints: '' });
+      expect(child.signalCode).toBe(signal);
+      await client.query('ROLLBACK');
+    });
+    expect((await readdir(folder)).sort()).toEqual(['backup', 'data']);
+  });
+
+  it('whose test is ended by a signal leaves no data behind', async () => {
+    const temporary = join(folder, 'temporary');
+    await mkdir(temporary);
+    await chmod(temporary, 0o711);
+    const { child, ended } = startCommand(dataDir, { TMPDIR: temporary }, 'restore', '--verify', backup);
+    await eventually(async () => {
+      const files = await readdir(temporary, { recursive: true });
+      expect(files.filter((name) => name.endsWith('postmaster.pid'))).toHaveLength(1);
+    }, settledWithin);
+    child.kill('SIGTERM');
+    expect(await ended).toEqual({ code: null, output: '', complaints: '' });
+    expect(await readdir(temporary)).toEqual([]);
+    await rm(temporary, { recursive: true });
   });
 
   it('that was changed or truncated is refused before anything changes', async () => {

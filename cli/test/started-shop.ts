@@ -117,14 +117,21 @@ export async function stillListening(shop: RunningShop): Promise<string[]> {
   return open.flat();
 }
 
+type Words = (string | Readonly<Record<string, string>>)[];
+
 /**
  * Runs the command line on a data folder. Environment variables may precede the parameters.
  * @throws Error when the output of a command with --json deviates from cli/outputs.yaml
  */
-export async function runShop(
+export async function runShop(dataDir: string, ...words: Words): Promise<Ended> {
+  return startCommand(dataDir, ...words).ended;
+}
+
+/** Starts the command line as `runShop` does. */
+export function startCommand(
   dataDir: string,
-  ...[first, ...others]: (string | Readonly<Record<string, string>>)[]
-): Promise<Ended> {
+  ...[first, ...others]: Words
+): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
   const environment = typeof first === 'object' ? first : {};
   const parameters = [first, ...others].filter((parameter) => typeof parameter === 'string');
   const child = spawn(process.execPath, ['cli/src/shop.ts', ...parameters], {
@@ -139,9 +146,11 @@ export async function runShop(
   child.stderr.on('data', (data) => {
     written.complaints += String(data);
   });
-  const [code] = await once(child, 'close');
-  checkOutput(parameters, written.output);
-  return { code: code as number | null, ...written };
+  const ended = once(child, 'close').then(([code]) => {
+    checkOutput(parameters, written.output);
+    return { code: code as number | null, ...written };
+  });
+  return { child, ended };
 }
 
 /** Finds the process that listens at an address of this machine, by its log. */

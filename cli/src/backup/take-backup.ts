@@ -5,6 +5,7 @@ import { errorCode } from '@shop/shared/database';
 import { type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import { withCleanUp } from '../shop/clean-up.ts';
 import type { OpenShop } from '../shop/open-shop.ts';
 import { copyOut, sameText, sequencesOf, tablesOf } from '../shop/tables.ts';
 import {
@@ -28,7 +29,7 @@ export async function takeBackup(
 ): Promise<Manifest> {
   if (await stat(folder).catch(() => undefined)) throw isThere(folder);
   const partial = await partialFolder(folder);
-  try {
+  const work = async (): Promise<Manifest> => {
     const manifest = await withSnapshot(shop.databases, (clients, takenAt) =>
       readAll(clients, takenAt, partial, onTable),
     );
@@ -41,10 +42,9 @@ export async function takeBackup(
       throw error.code === 'ENOTEMPTY' ? isThere(folder) : error;
     });
     return manifest;
-  } catch (error) {
-    await rm(partial, { recursive: true, force: true });
-    throw error;
-  }
+  };
+  // After a success, the folder has the other name. A table may be written while a signal ends the process.
+  return withCleanUp(work, () => rm(partial, { recursive: true, force: true, maxRetries: 5 }));
 }
 
 const isThere = (folder: string) => new StartError(`${folder} is there already: name a new folder`);

@@ -2,7 +2,8 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '@shop/shared/embedded';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@shop/shared/embedded';
+import { withCleanUp } from '../shop/clean-up.ts';
 import { dataFolder } from '../shop/data-folder.ts';
 import { provision } from '../shop/database.ts';
 import type { OpenShop } from '../shop/open-shop.ts';
@@ -16,20 +17,21 @@ export async function withTrialShop<T>(
 ): Promise<T> {
   const given = givenEnvironment();
   const path = await mkdtemp(join(tmpdir(), 'shop-trial-'));
-  try {
-    // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
-    await chmod(path, 0o711);
-    const folder = dataFolder(path);
-    const server = await startEmbeddedPostgres({ dataDir: folder.postgres, durable: false });
-    try {
+  let server: EmbeddedPostgres | undefined;
+  return withCleanUp(
+    async () => {
+      // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+      await chmod(path, 0o711);
+      const folder = dataFolder(path);
+      server = await startEmbeddedPostgres({ dataDir: folder.postgres, durable: false });
       const own = await keptSecrets(folder.secrets);
       const databases = await provision(server.url, own, false);
       const secrets = { ...own, variables: { ...own.variables, ...variables } };
-      return await use({ settings: readSettings(given), folder, given, running: undefined, secrets, databases });
-    } finally {
-      await server.stop();
-    }
-  } finally {
-    await rm(path, { recursive: true, force: true });
-  }
+      return use({ settings: readSettings(given), folder, given, running: undefined, secrets, databases });
+    },
+    async () => {
+      await server?.stop();
+      await rm(path, { recursive: true, force: true });
+    },
+  );
 }

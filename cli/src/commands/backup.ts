@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkSigningKeys } from '@shop/accounts/operator';
 import { verifyStock } from '@shop/catalogue/operator';
-import { operatorCommand, StartError } from '@shop/shared/runtime';
+import { operatorCommand, readInstallation, StartError } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { type Manifest, openArchive, secretsFile } from '../backup/archive.ts';
 import { requireKnownMigrations, restoreBackup } from '../backup/restore-backup.ts';
@@ -40,7 +40,10 @@ export function backupCommand(): Command {
           secrets
             ? ''
             : 'No secrets are in it: this shop keeps none in its data folder. Keep those of its processes yourself.',
-          `Prove it: ${operatorCommand('shop', `restore --verify ${folder}`)}`,
+          // Only an installation with npm has the PostgreSQL in which a backup is tested.
+          readInstallation(process.env) === 'npm'
+            ? `Prove it: ${operatorCommand('shop', `restore --verify ${folder}`)}`
+            : '',
         ]
           .filter(Boolean)
           .join('\n'),

@@ -44,7 +44,7 @@ function describe({ products, movements, reservations, faults }: StockReport): s
   return `${table([['WHERE', 'PRODUCT', 'WHAT'], ...rows])}
 
 ${read}. The first that does not add up: ${placeOf(first)}.
-What to do: docs/command-line.md, "When something is wrong".`;
+What to do: docs/command-line.md, "Troubleshooting".`;
 }
 
 function placeOf({ movement, reservationId, accountId, productId }: StockFault): string {

@@ -24,7 +24,6 @@ export function showProgress(
     formatTime: timeLeft,
     barsize: Math.min(40, Math.max(10, (stream.columns ?? usualColumns) - besideBar)),
     emptyOnZero: true,
-    hideCursor: true,
     clearOnComplete: true,
     stream,
   });

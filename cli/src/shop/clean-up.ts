@@ -1,0 +1,38 @@
+// Undoes what a command has begun when a signal ends it, as it is undone after an error.
+
+/** What must be undone, in the order in which it was begun. */
+const begun = new Set<() => Promise<void>>();
+let ending = false;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Does the work, and then undoes what it needed or did not finish: also after an error, and when a signal ends the
+ * process.
+ *
+ * @param undo may run while the work is in progress
+ */
+export async function withCleanUp<T>(work: () => Promise<T>, undo: () => Promise<void>): Promise<T> {
+  if (begun.size === 0) for (const signal of signals) process.on(signal, endBySignal);
+  begun.add(undo);
+  try {
+    return await work();
+  } finally {
+    // The signal ends the process when everything is undone.
+    if (ending) await new Promise(() => {});
+    await undo();
+    begun.delete(undo);
+    if (begun.size === 0) for (const signal of signals) process.off(signal, endBySignal);
+  }
+}
+
+/** A signal may arrive twice: from the terminal, and from npm, which passes it on. */
+function endBySignal(signal: NodeJS.Signals): void {
+  if (ending) return;
+  ending = true;
+  void (async () => {
+    for (const undo of [...begun].reverse())
+      await undo().catch((error: Error) => process.stderr.write(`${error.message}\n`));
+    for (const each of signals) process.off(each, endBySignal);
+    process.kill(process.pid, signal);
+  })();
+}
