@@ -11,7 +11,7 @@ export function readEnvironment(environment: Environment) {
   return readConfig(environment, {
     ...serviceVariables,
     ...callerVariables,
-    /** A streaming replica, or several behind one address, that serves the lists of customers. */
+    /** A streaming replica, or several behind one address, that serves the lists of customers. See `replicaAddress`. */
     readUrl: optional(url('DATABASE_READ_URL', ['postgres', 'postgresql'])),
     /** The maximum age of the replica's data, in milliseconds. */
     readLag: integer('DATABASE_READ_LAG_MS', { min: 1_000, max: 600_000, fallback: 2_000 }),
@@ -27,6 +27,15 @@ export function readEnvironment(environment: Environment) {
     /** Seconds for which stock is held before the orders service is asked whether the order exists. */
     reservationSeconds: integer('RESERVATION_SECONDS', { min: 1, max: 86_400, fallback: 60 }),
   });
+}
+
+/**
+ * Returns the address of the replica, with the login of the service unless it contains one. So a rotation of the logins
+ * replaces that of the replica, too.
+ */
+export function replicaAddress(readUrl: string, databaseUrl: string): string {
+  const login = /^[^/]*\/\/([^@/]*@)/.exec(databaseUrl)?.[1] ?? '';
+  return new URL(readUrl).username === '' ? readUrl.replace('//', () => `//${login}`) : readUrl;
 }
 
 /** The configuration of the operator's functions. */

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createCursors } from '@shop/shared/collection';
 import { assertCurrency, openReadReplica, startPruning } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
-import { readEnvironment } from './config.ts';
+import { readEnvironment, replicaAddress } from './config.ts';
 import type { CatalogueContext } from './context.ts';
 import { observeImports } from './imports/measure-imports.ts';
 import { expiredImports, startImporting } from './imports/run-imports.ts';
@@ -37,7 +37,8 @@ await startService({
     onStop('pruning imports', startPruning(database.pool, expiredImports, log));
     const { readUrl, readLag: maximumLag, pageCacheMb, databaseUrl } = config;
     const primary = database.pool;
-    const replica = readUrl && openReadReplica({ replicaUrl: readUrl, primary, maximumLag, name: 'catalogue', log });
+    const replicaUrl = readUrl && replicaAddress(readUrl, databaseUrl);
+    const replica = replicaUrl && openReadReplica({ replicaUrl, primary, maximumLag, name: 'catalogue', log });
     if (replica) onStop('replica', () => replica.close());
     const pages =
       pageCacheMb === 0

@@ -8,6 +8,7 @@ import {
   type TestService,
   type TestServices,
 } from '@shop/shared/testing';
+import { replicaAddress } from '../src/config.ts';
 import { addProducts, staffToken } from './products.ts';
 
 const recovery = 30_000;
@@ -22,7 +23,8 @@ beforeAll(async () => {
   process.env.SHOP_TEST_ADMIN_URL = postgres.primaryUrl;
   services = await startServices(['catalogue']);
   catalogue = services.service('catalogue');
-  readUrl = Object.assign(new URL(services.database.urls.catalogue), { port: new URL(postgres.replicaUrl).port }).href;
+  const { host } = new URL(postgres.replicaUrl);
+  readUrl = Object.assign(new URL(services.database.urls.catalogue), { host, username: '', password: '' }).href;
 });
 afterAll(async () => {
   await services.stop();
@@ -46,6 +48,13 @@ const listed = async (name: string, token?: string): Promise<number> => {
   return list.body.items.length + search.body.items.length;
 };
 const inBoth = 2;
+
+it('has its own login, unless it contains one', () => {
+  const databaseUrl = 'postgres://catalogue_2:pa$$word@one:5432,two:5432/shop';
+  const read = (url: string) => replicaAddress(url, databaseUrl);
+  expect(read('postgres://replica/shop?a=b@c')).toBe('postgres://catalogue_2:pa$$word@replica/shop?a=b@c');
+  expect(read('postgres://reader:secret@replica/shop')).toBe('postgres://reader:secret@replica/shop');
+});
 
 describe('while the replica is suspended', () => {
   it('customers see the data of the replica, and staff sees what it has just added', async () => {
