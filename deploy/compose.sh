@@ -30,7 +30,7 @@ fail() {
 }
 
 usage() {
-  sed -n 's/^#   //p' "$0" >&2
+  sed -n 's/^#   //p' deploy/compose.sh >&2
   exit 2
 }
 
@@ -79,11 +79,14 @@ replace() {
     quietly compose up --detach --no-deps --no-recreate --scale "$1=$((number + 1))" "$1" ||
       fail "cannot start another container of $1; the old ones still run"
     new=$(compose ps -q "$1" | grep -vxF "$known") || fail "no new container of $1 was started"
+    # Otherwise the next run would count it as one of the old ones, and the service would have one container more for good.
+    trap 'docker rm --force "$new" >/dev/null; exit 130' INT TERM HUP
     if ! until_healthy "$new"; then
       docker logs --tail 20 "$new" >&2
       docker rm --force "$new" >/dev/null
       fail "the new container of $1 was not healthy within $healthy_within s, and was removed; the others still run"
     fi
+    trap - INT TERM HUP
     docker stop -t "$grace" "$container" >/dev/null
     docker rm "$container" >/dev/null
     known=$(printf '%s\n' "$known" "$new")
@@ -138,6 +141,10 @@ rotate() {
       set_administrator_password
       ;;
     database)
+      # The secrets do not contain this variable.
+      if compose config | grep -qE '^ *DATABASE_READ_URL: .*//catalogue(_[0-9]+)?[:@]'; then
+        fail "the rotation would end the login in DATABASE_READ_URL; remove it from there (postgres://host/shop), and the catalogue uses its own"
+      fi
       change_secret add database
       run_job provision
       change_secret use database

@@ -34,6 +34,9 @@ export interface Manifest {
   configMapRef: Manifest;
   volumeMounts: Manifest[];
   ports: Manifest[];
+  endpoints: Manifest[];
+  periodSeconds: number;
+  failureThreshold: number;
   port: number;
   securityContext: Manifest;
   resources: Manifest;
@@ -56,6 +59,7 @@ export interface Manifest {
   to: Manifest[];
   rabbitmq: Manifest;
   override: Manifest;
+  inheritedMetadata: Manifest;
   statefulSet: Manifest;
   [member: string]: unknown;
 }

@@ -180,7 +180,10 @@ describe.each(names)('%s', (name) => {
     expect(environmentOf(manifests, container)).toMatchObject({ DRAIN_MS: '4500' });
     expect(container.readinessProbe.httpGet).toEqual({ path: '/health/ready', port: 'http' });
     expect(container.livenessProbe.httpGet).toEqual({ path: '/health/live', port: 'http' });
-    expect(container.startupProbe.httpGet).toEqual({ path: '/health/live', port: 'http' });
+    // A process listens when its database can be reached and migrated, which may take ten minutes.
+    const { httpGet, periodSeconds, failureThreshold } = container.startupProbe;
+    expect(httpGet).toEqual({ path: '/health/live', port: 'http' });
+    expect(periodSeconds * failureThreshold).toBeGreaterThan(10 * 60);
     const keys = topologySpreadConstraints.map(({ topologyKey }: Manifest) => topologyKey);
     expect(keys).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);
 
@@ -192,6 +195,30 @@ describe.each(names)('%s', (name) => {
     expect(scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: process });
     expect(minReplicas).toBe(name === 'production' ? 3 : 1);
     expect(maxReplicas).toBeGreaterThan(minReplicas);
+  });
+
+  it('has one Service for the metrics of each process, which the ServiceMonitor selects and labels', () => {
+    const { spec } = readYaml(`${root}deploy/observability/service-monitor.yaml`) as Manifest;
+    const wanted = Object.entries(spec.selector.matchLabels);
+    const selected = manifests.filter(
+      ({ kind, metadata, spec: service }) =>
+        kind === 'Service' &&
+        wanted.every(([key, value]) => metadata.labels[key] === value) &&
+        service.ports.some((port) => port.name === 'metrics'),
+    );
+    const labelled = selected.map(({ metadata }) => metadata.labels['app.kubernetes.io/name']);
+    expect(labelled.sort()).toEqual([...processes].sort());
+    // The rules and dashboards use these labels of `up`.
+    expect(spec.endpoints).toEqual([
+      {
+        port: 'metrics',
+        honorLabels: true,
+        relabelings: [
+          { targetLabel: 'job', replacement: 'shop' },
+          { targetLabel: 'service_name', sourceLabels: ['__meta_kubernetes_service_label_app_kubernetes_io_name'] },
+        ],
+      },
+    ]);
   });
 
   it('has a job that migrates each service, and one that creates its role', () => {
@@ -243,11 +270,20 @@ describe.each(names)('%s', (name) => {
             'postgres → postgres:8000',
             'cnpg-system → postgres:5432',
             'cnpg-system → postgres:8000',
+            // the Jobs that initialize and copy an instance
+            ...[
+              'postgresql → postgres',
+              'postgres → postgresql',
+              'postgresql → postgresql',
+              'cnpg-system → postgresql',
+            ].flatMap((arrow) => [`${arrow}:5432`, `${arrow}:8000`]),
             'rabbitmq → rabbitmq:4369',
             'rabbitmq → rabbitmq:25672',
             // the Kubernetes API
             'postgres → anywhere:443',
             'postgres → anywhere:6443',
+            'postgresql → anywhere:443',
+            'postgresql → anywhere:6443',
             'rabbitmq → anywhere:443',
             'rabbitmq → anywhere:6443',
           ]),

@@ -14,9 +14,14 @@ type Labels = Readonly<Record<string, string>> | undefined;
 /** The labels of all pods. For pods that Kubernetes operators create, the labels come from the operators' manifests. */
 function placesOf(manifests: readonly Manifest[]): Place[] {
   const fromPods = manifests.flatMap<Manifest['labels']>((manifest) => podOf(manifest)?.metadata?.labels ?? []);
-  const fromOperators = manifests.flatMap(({ kind, metadata }) =>
-    ['Cluster', 'RabbitmqCluster'].includes(kind) ? [{ 'app.kubernetes.io/name': metadata.name }] : [],
-  );
+  const fromOperators = manifests.flatMap<Manifest['labels']>(({ kind, metadata, spec }) => {
+    if (kind === 'RabbitmqCluster') return [{ 'app.kubernetes.io/name': metadata.name }];
+    if (kind !== 'Cluster') return [];
+    const cluster = { 'cnpg.io/cluster': metadata.name };
+    // The pods of its Jobs do not get the inherited labels (cloudnative-pg, pkg/specs/jobs.go).
+    const job = { ...cluster, 'app.kubernetes.io/name': 'postgresql' };
+    return [{ ...cluster, ...spec.inheritedMetadata.labels }, job];
+  });
   // A pod that no policy names. Its connections must be denied, too.
   const stranger = { 'app.kubernetes.io/name': 'stranger' };
   const inside = [...fromPods, ...fromOperators, stranger].map((labels) => ({

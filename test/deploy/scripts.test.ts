@@ -1,12 +1,14 @@
 // deploy/compose.sh and deploy/kubernetes.sh: their arguments, the steps of kubernetes.sh, and the names in the
 // manifests on which it relies. `npm test -- containers` and `npm test -- rotations` run compose.sh.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { serviceNames } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
 import { rotated } from '../../deploy/setup/src/rotate.ts';
 import { render } from './kustomize.ts';
 import { podOf } from './manifest.ts';
@@ -64,6 +66,64 @@ function changesOf(...parameters: string[]): string[] {
     rmSync(folder, { recursive: true });
   }
 }
+
+/** Stands in for the Docker of a shop with one service, whose container `old` is replaced by `new`. */
+const compose = `#!/bin/sh
+echo "$*" >> "$(dirname "$0")/calls"
+case "$*" in
+  *"config --services"*) echo orders-migrate ;;
+  *" config"*) echo "  DATABASE_READ_URL: $READ_URL" ;;
+  *" ps -q "*) if grep -q -- --scale "$(dirname "$0")/calls"; then printf 'old\\nnew\\n'; else echo old; fi ;;
+  *"inspect"*) printf 'CMD\\ntrue\\n' ;;
+  "exec new"*) exit 1 ;;
+esac
+`;
+
+describe('deploy/compose.sh', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'shop-compose-'));
+    writeFileSync(join(folder, 'docker'), compose, { mode: 0o755 });
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const environment = (readUrl = '') => ({
+    ...process.env,
+    PATH: [folder, process.env.PATH].join(delimiter),
+    READ_URL: readUrl,
+  });
+  const calls = () => readFileSync(join(folder, 'calls'), 'utf8').split('\n');
+
+  it('shows its commands in any folder', () => {
+    const { stderr } = spawnSync('./compose.sh', { cwd: `${root}deploy`, encoding: 'utf8' });
+    expect(stderr).toContain('deploy/compose.sh rotate SECRET');
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('leaves no further container behind when %s ends it', async (signal) => {
+    const child = spawn(`${root}deploy/compose.sh`, ['rotate', 'cursors'], { env: environment() });
+    await eventually(() => expect(calls()).toContainEqual(expect.stringMatching(/^exec new/)));
+    child.kill(signal);
+    const [code] = await once(child, 'close');
+    expect(code).toBe(130);
+    expect(calls()).toContain('rm --force new');
+    expect(calls().filter((call) => call.startsWith('stop'))).toEqual([]);
+  });
+
+  it.each([
+    ['postgres://catalogue:secret@replica/shop', 1],
+    ['postgres://catalogue_2:secret@replica/shop', 1],
+    ['postgres://replica/shop', 0],
+  ])('rotates the logins of the database unless DATABASE_READ_URL has one of them: %s', async (readUrl, refused) => {
+    const child = spawn(`${root}deploy/compose.sh`, ['rotate', 'database'], { env: environment(readUrl) });
+    const ended = once(child, 'close');
+    if (refused === 0) {
+      await eventually(() => expect(calls()).toContainEqual(expect.stringMatching(/add database$/)));
+      child.kill();
+    }
+    await ended;
+    expect(calls().some((call) => call.endsWith('add database'))).toBe(refused === 0);
+  });
+});
 
 describe('deploy/kubernetes.sh', () => {
   const provision = 'apply --kustomize overlay --selector app.kubernetes.io/name=provision';

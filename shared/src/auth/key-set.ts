@@ -77,10 +77,11 @@ class FollowedKeySet implements KeySet {
   #observe(): void {
     const size = { unit: '{session}', description: 'Ended sessions whose access tokens this process refuses.' };
     observe('shop.ended_sessions', size, (tell) => tell(this.#ended.size));
-    const age = { unit: 's', description: 'Time since the key set and the ended sessions were last confirmed.' };
-    observe('shop.key_set.age', age, (tell) => {
-      if (Number.isFinite(this.#confirmedAt)) tell((performance.now() - this.#confirmedAt) / 1_000);
-    });
+    const description = 'Time since the key set and the ended sessions were last confirmed, or since the start.';
+    const began = performance.now();
+    observe('shop.key_set.age', { unit: 's', description }, (tell) =>
+      tell((performance.now() - Math.max(this.#confirmedAt, began)) / 1_000),
+    );
   }
 
   current(kid: string): CryptoKey | undefined {

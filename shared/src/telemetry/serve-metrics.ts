@@ -12,8 +12,8 @@ export async function serveMetrics(
   { host, port }: { host: string; port: number },
   life: ProcessLife,
 ): Promise<PrometheusExporter> {
-  // Every metric has the name of the service as a label, so that no rule depends on how Prometheus discovers the
-  // processes.
+  // Every metric has the name of the service as a label, so that rules do not depend on how Prometheus discovers the
+  // processes. Only `up` gets it from there.
   const exporter = new PrometheusExporter({
     preventServerStart: true,
     withResourceConstantLabels: /^service\.name$/,
