@@ -25,12 +25,13 @@ export const onNotificationSent: SelectiveHandler<'notification.sent.v1'> = {
   },
 };
 
+/** Of several failures the first one stays, because the entity tag of a history changes with each outcome only. */
 async function recordLinesNotice(tx: Transaction, data: EventPayloads['notification.sent.v1']): Promise<void> {
   await sql(
     tx,
     `UPDATE order_history SET customer_notified = $4, customer_notified_at = $5
      WHERE order_id = $1 AND account_id = $2 AND version = $3
-       AND cancelled_lines IS NOT NULL AND customer_notified <> 'done'`,
+       AND cancelled_lines IS NOT NULL AND (customer_notified = 'pending' OR customer_notified = 'failed' AND $4 = 'done')`,
     [data.orderId, data.accountId, data.orderVersion ?? null, data.outcome, data.sentAt],
   );
 }

@@ -4,7 +4,7 @@ import type { EventHandler } from '@shop/shared/events';
 import { findLocked } from './order.ts';
 
 /**
- * An earlier failure that arrives after the success changes nothing. Only the history shows the outcome; the order
+ * An earlier failure that arrives after the success changes nothing, and neither does a repeated failure. Only the history shows the outcome; the order
  * itself stays the same.
  */
 export const onStockLinesReleased: EventHandler<'stock.lines-released.v1'> = async ({ data }, tx) => {
@@ -13,7 +13,7 @@ export const onStockLinesReleased: EventHandler<'stock.lines-released.v1'> = asy
     tx,
     `UPDATE order_history SET stock_released = $4, stock_released_at = $5
      WHERE order_id = $1 AND account_id = $2 AND version = $3
-       AND cancelled_lines IS NOT NULL AND stock_released <> 'done'`,
+       AND cancelled_lines IS NOT NULL AND (stock_released = 'pending' OR stock_released = 'failed' AND $4 = 'done')`,
     [data.orderId, data.accountId, data.orderVersion, data.outcome, data.releasedAt],
   );
 };

@@ -115,6 +115,39 @@ it('shows a failure in the order, and the success after it', async () => {
   });
 });
 
+it('shows the first of several failures in the history, so that its entity tag stands for one content', async () => {
+  const shortened = await order('pending');
+  await services.service('orders').database.query(
+    `INSERT INTO order_history (account_id, order_id, version, status, actor, actor_id, request_id, at,
+       cancelled_lines, stock_released, customer_notified)
+     VALUES ($1, $2, 2, 'pending', 'customer', $1, 'test', now(), $3, 'pending', 'pending')`,
+    [shortened.accountId, shortened.id, JSON.stringify([{ productId: newId(), name: 'Cup', quantity: 1 }])],
+  );
+  const history = async () => {
+    const token = await services.issuer.sign({ accountId: shortened.accountId });
+    const { body, headers } = await services
+      .service('orders')
+      .client.get(`/v1/orders/${shortened.id}/history`, { token });
+    return { ...(body.items[0] as AnswerBody), etag: headers.etag };
+  };
+  const notice = (outcome: string, at: string) => ({ ...mail('order-lines-cancelled', outcome, at), orderVersion: 2 });
+  const release = (outcome: string, at: string) => ({ ...stock(outcome, at), orderVersion: 2 });
+  await send(shortened, 'notification.sent.v1', notice('failed', early));
+  await send(shortened, 'stock.lines-released.v1', release('failed', early));
+  const before = await history();
+  const failed = { state: 'failed', at: early };
+  expect(before).toMatchObject({ stockReleased: failed, customerNotified: failed });
+  await send(shortened, 'notification.sent.v1', notice('failed', late));
+  await send(shortened, 'stock.lines-released.v1', release('failed', late));
+  expect(await history()).toEqual(before);
+  await send(shortened, 'notification.sent.v1', notice('done', late));
+  await send(shortened, 'stock.lines-released.v1', release('done', late));
+  const after = await history();
+  const done = { state: 'done', at: late };
+  expect(after).toMatchObject({ stockReleased: done, customerNotified: done });
+  expect(after.etag).not.toBe(before.etag);
+});
+
 it('a failure that arrives after the success changes nothing', async () => {
   const cancelled = await order();
   await send(cancelled, 'stock.released.v1', stock('done', late));
