@@ -140,6 +140,21 @@ describe('an erasure', () => {
     expect(await call('DELETE', path)).toMatchObject({ status: 204 });
   });
 
+  it('is not asked for again by a late repetition of a request that was withdrawn', async () => {
+    const path = '/v1/accounts/me/erase';
+    const ask = () => call('POST', path, { current_password: password }, { 'Idempotency-Key': 'erase-once' });
+    const first = await ask();
+    expect(first).toMatchObject({ status: 202, body: { erase_at: expect.any(String) } });
+    expect(await call('DELETE', path)).toMatchObject({ status: 204 });
+    expect(await ask()).toEqual(first);
+    expect((await call('GET', '/v1/accounts/me')).body.erase_at).toBeUndefined();
+  });
+
+  it('is refused for another version of the account', async () => {
+    const asked = call('POST', '/v1/accounts/me/erase', { current_password: password }, { 'If-Match': '"0"' });
+    expect(await asked).toMatchObject({ status: 412 });
+  });
+
   it('is told to the holder by e-mail', async () => {
     await call('POST', '/v1/accounts/me/erase', { current_password: password });
     await eventually(async () => {

@@ -2987,6 +2987,7 @@ export interface components {
         /** @description `sku-in-use`: another product has the `sku`, or has it as its id; it is named. `request-in-progress`: the first request with this idempotency key is still in progress. */
         ProductConflict: {
             headers: {
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 /** @description Seconds after which to repeat the request; with `request-in-progress`. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -3179,7 +3180,7 @@ export interface components {
         CatalogueSort: string;
         /** @description Operators eq, ne, in; available, active, backorder or pending. `available` and `active` mean the same: name both for what is sold while stock lasts. Only callers with `catalogue:write` find pending products. */
         CatalogueStatusFilter: string[];
-        /** @description Operators eq, ne, lt, lte, gt, gte, in. A sale changes it only when the last unit is sold. */
+        /** @description Operators eq, ne, lt, lte, gt, gte, in. A sale changes it only when the last unit is sold or the stock becomes low. */
         CatalogueUpdatedAtFilter: string[];
     };
     requestBodies: never;
@@ -3397,7 +3398,12 @@ export interface operations {
     eraseAccount: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists. A value that is not a
@@ -3418,6 +3424,7 @@ export interface operations {
             202: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3429,6 +3436,8 @@ export interface operations {
             403: components["responses"]["UpdateForbidden"];
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InProgress"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -4577,7 +4586,7 @@ export interface operations {
                 rating?: components["parameters"]["RatingFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
                 createdAt?: components["parameters"]["CreatedAtFilter"];
-                /** @description Operators eq, ne, lt, lte, gt, gte, in. A sale changes it only when the last unit is sold. */
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. A sale changes it only when the last unit is sold or the stock becomes low. */
                 updatedAt?: components["parameters"]["CatalogueUpdatedAtFilter"];
                 /** @description Operators eq, in; true or false. */
                 inStock?: components["parameters"]["InStockFilter"];
@@ -5100,7 +5109,7 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
   },
   "POST /v1/accounts/{accountId}/erase": {
     "id": "eraseAccount",
-    "keyed": false
+    "keyed": true
   },
   "DELETE /v1/accounts/{accountId}/erase": {
     "id": "keepAccount",

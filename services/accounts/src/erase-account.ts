@@ -1,4 +1,5 @@
 // POST /v1/accounts/{accountId}/erase: the holder of an account has it erased after some days.
+import { etagOf, idempotent, keptAnswer, requireMatch } from '@shop/shared/http';
 import { Account, accountReply } from './account.ts';
 import { audit } from './audit.ts';
 import type { Operation } from './context.ts';
@@ -10,15 +11,20 @@ import { checkCurrentPassword, requireHolder } from './reauthentication.ts';
 const days = 7;
 
 /**
- * A repeated request does not change the time of the erasure.
- * @throws Problem 403 for another account or a wrong password, 404 when the account does not exist
+ * A repeated request does not change the time of the erasure. With the same `Idempotency-Key` it also does not demand a
+ * withdrawn erasure again.
+ * @throws Problem 403 for another account or a wrong password, 404 when the account does not exist, 412 for another
+ * version than that of `If-Match`
  */
 export const eraseAccount: Operation<'eraseAccount'> = async (request, context) => {
   const accountId = ownAccountId(request);
+  const kept = await keptAnswer(request, context);
+  if (kept !== undefined) return kept;
   const confirmedHash = await checkCurrentPassword(request, context, accountId, request.body.current_password);
-  return context.database.transaction(async (tx) => {
+  return idempotent(request, context, async (tx) => {
     const account = await Account.findByPk(accountId, inside(tx, 'UPDATE'));
     if (account === null) throw noSuchAccount();
+    requireMatch(request.headers, etagOf(account.version));
     requireHolder(request, account, confirmedHash);
     if (account.eraseAt === null) {
       const time = new Date(Date.now() + days * 86_400_000);

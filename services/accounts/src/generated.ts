@@ -1084,7 +1084,12 @@ export interface operations {
     readonly eraseAccount: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
             readonly path: {
                 /**
                  * @description `me`, or the id of the caller's own account. Any other id is forbidden, whether or not it exists. A value that is not a
@@ -1104,6 +1109,7 @@ export interface operations {
             readonly 202: {
                 headers: {
                     readonly ETag: components["headers"]["ETag"];
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -1115,6 +1121,8 @@ export interface operations {
             readonly 403: components["responses"]["UpdateForbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 409: components["responses"]["InProgress"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["Refused"];

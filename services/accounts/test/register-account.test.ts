@@ -226,6 +226,26 @@ describe('400', () => {
     );
   });
 
+  it('reports faults of the text of the body together with all others', async () => {
+    const rawBody = '{"email":"no","name":"a\\u0000b","name":"x","phone_number":1.0000000000000000001}';
+    const answer = await accounts.client.post('/v1/accounts', {
+      rawBody,
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': '' },
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors).toEqual(
+      expect.arrayContaining([
+        { header: 'Idempotency-Key', detail: expect.any(String) },
+        { pointer: '/name', detail: 'must be given once' },
+        { pointer: '/phone_number', detail: 'must be a number of at most 15 digits' },
+        { pointer: '/email', detail: 'must be an e-mail address such as kim@example.com' },
+        { pointer: '/password', detail: 'is required' },
+      ]),
+    );
+    const { body } = await post({ email: 'no', name: 'a\0b' });
+    expect(pointersOf({ body } as typeof answer).sort()).toEqual(['/email', '/name', '/password']);
+  });
+
   it('describes the fault of an e-mail address in words', async () => {
     const { body } = await post(valid({ email: 'kim at example.com' }));
     expect(body.errors).toEqual([{ pointer: '/email', detail: 'must be an e-mail address such as kim@example.com' }]);
