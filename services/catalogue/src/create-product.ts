@@ -7,7 +7,7 @@ import { newId } from '@shop/shared/runtime';
 import type { Operation } from './context.ts';
 import { appendProductEvents } from './product-events.ts';
 import { columnValues, type ProductInput, productFaults, toRow, writtenColumns } from './product-input.ts';
-import { refuseIdAsSku, refuseUsedSku } from './sku.ts';
+import { refuseIdAsSku, usedSku } from './sku.ts';
 import { enterReceived, staffOf } from './stock-ledger.ts';
 
 /** 201 with the product and its address; 409 when the `sku` belongs to another product. */
@@ -22,14 +22,15 @@ export const createProduct: Operation<'createProduct'> = async (request, context
     const [created] = await sql<Record<string, string | null>>(
       tx,
       `INSERT INTO products (id, ${writtenColumns.join(', ')}) VALUES ($1, ${parameters})
-       RETURNING ${staff.columns}`,
+       ON CONFLICT (external_key) WHERE external_key IS NOT NULL DO NOTHING RETURNING ${staff.columns}`,
       [id, ...columnValues(row)],
     );
+    if (created === undefined) throw await usedSku(tx, row.external_key);
     const { stock: quantity } = row;
     const cause = staffOf(request);
     await enterReceived(tx, [{ productId: id, quantity }], cause);
     const product = { productId: id, version: 1, row, inStock: quantity > 0 };
     await appendProductEvents(tx, 'product.created.v1', [product], currency, cause);
-    return staff.reply(201, Object.values(created ?? {}), { Location: `/v1/products/${id}` });
-  }).catch((error) => refuseUsedSku(error, context.database, row.external_key));
+    return staff.reply(201, Object.values(created), { Location: `/v1/products/${id}` });
+  });
 };

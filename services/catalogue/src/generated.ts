@@ -656,6 +656,7 @@ export interface components {
         /** @description `sku-in-use`: another product has the `sku`, or has it as its id; it is named. `request-in-progress`: the first request with this idempotency key is still in progress. */
         readonly ProductConflict: {
             headers: {
+                readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 /** @description Seconds after which to repeat the request; with `request-in-progress`. */
                 readonly "Retry-After"?: number;
                 readonly [name: string]: unknown;
@@ -856,7 +857,7 @@ export interface components {
         readonly PriceFilter: readonly string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product matches no condition. */
         readonly RatingFilter: readonly string[];
-        /** @description Operators eq, ne, lt, lte, gt, gte, in. A sale changes it only when the last unit is sold. */
+        /** @description Operators eq, ne, lt, lte, gt, gte, in. A sale changes it only when the last unit is sold or the stock becomes low. */
         readonly UpdatedAtFilter: readonly string[];
         /** @description Operators eq, in; true or false. */
         readonly InStockFilter: readonly string[];
@@ -904,6 +905,8 @@ export interface components {
     headers: {
         /** @description Entity tag of the version of the product, the same for every projection. For callers with `catalogue:write` it is weak, and also changes with the stock. `If-Match` compares the version. */
         readonly ProductETag: string;
+        /** @description Present when the response repeats that of the first request with this idempotency key. */
+        readonly IdempotencyReplayed: "true";
         /** @description Seconds to wait before the next attempt. */
         readonly RetryAfter: string;
         /** @description Strong entity tag of the page: a digest of its body. The same request is answered with the same tag as long as the page has not changed. A compressed page has another tag. */
@@ -912,8 +915,6 @@ export interface components {
         readonly ContentEncoding: "gzip";
         /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
         readonly NextPage: string;
-        /** @description Present when the response repeats that of the first request with this idempotency key. */
-        readonly IdempotencyReplayed: "true";
         /** @description How to authenticate (RFC 6750). */
         readonly WWWAuthenticate: string;
     };
@@ -946,7 +947,7 @@ export interface operations {
                 readonly rating?: components["parameters"]["RatingFilter"];
                 /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
                 readonly createdAt?: components["parameters"]["CreatedAtFilter"];
-                /** @description Operators eq, ne, lt, lte, gt, gte, in. A sale changes it only when the last unit is sold. */
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. A sale changes it only when the last unit is sold or the stock becomes low. */
                 readonly updatedAt?: components["parameters"]["UpdatedAtFilter"];
                 /** @description Operators eq, in; true or false. */
                 readonly inStock?: components["parameters"]["InStockFilter"];

@@ -26,7 +26,8 @@ export const listProducts: Operation<'listProducts'> = async (request, { reads, 
 
 /** Returns the query string of a request without the parameter `facets`. */
 function withoutFacets(url: string): string {
-  const parameters = (url.split('?')[1] ?? '').split('&');
+  // A value may contain further question marks.
+  const parameters = url.slice(url.indexOf('?') + 1).split('&');
   return parameters.filter((parameter) => !new URLSearchParams(parameter).has('facets')).join('&');
 }
 

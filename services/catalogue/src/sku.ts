@@ -22,9 +22,20 @@ export async function refuseIdAsSku(tx: Transaction, productId: string, sku: str
  */
 export async function refuseUsedSku(error: unknown, database: Database, sku: string | null = null): Promise<never> {
   if (violatedConstraint(error) !== 'products_external_key') throw error;
-  const { rows } = await database.pool.query<{ id: string }>('SELECT id FROM products WHERE external_key = $1', [sku]);
-  // The other product may have got another SKU meanwhile.
-  const errors = rows.map(({ id }) => ({ pointer: '/sku', detail: 'is the sku of another product', productId: id }));
+  const { rows } = await database.pool.query<{ id: string }>(byItsSku, [sku]);
+  throw skuInUse(rows);
+}
+
+/** Returns the problem of a product that was not inserted, because another one has its SKU. */
+export async function usedSku(tx: Transaction, sku: string | null): Promise<Problem> {
+  return skuInUse(await sql<{ id: string }>(tx, byItsSku, [sku]));
+}
+
+const byItsSku = 'SELECT id FROM products WHERE external_key = $1';
+
+/** @param others the product with the SKU; empty when it has got another SKU meanwhile */
+function skuInUse(others: readonly { readonly id: string }[]): Problem {
+  const errors = others.map(({ id }) => ({ pointer: '/sku', detail: 'is the sku of another product', productId: id }));
   const detail = 'Another product has this sku. Nothing was changed. Change that product, or use another sku.';
-  throw new Problem('sku-in-use', detail, { errors });
+  return new Problem('sku-in-use', detail, { errors });
 }

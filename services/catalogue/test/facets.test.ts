@@ -120,6 +120,8 @@ describe('422', () => {
     });
     const encoded = await catalogue.client.get('/v1/products?q=nail&%66acets=brand&limit=1');
     expect(encoded).toMatchObject({ status: 422, body: { nearest: 'q=nail&limit=1' } });
+    const asked = await catalogue.client.get('/v1/products?q=nail&brand=ne:What?&facets=brand&category=Nails');
+    expect(asked).toMatchObject({ status: 422, body: { nearest: 'q=nail&brand=ne:What?&category=Nails' } });
     const searched = await search({ facets: ['price'], filters: { brand: { ne: 'Acme' } } });
     expect(searched).toMatchObject({
       status: 422,

@@ -172,11 +172,17 @@ describe('409', () => {
     });
   });
 
-  it('leaves an idempotency key usable with a corrected request', async () => {
-    await create({ sku: 'KEYED' });
+  it('is refused again with the same idempotency key, also when the sku is no longer used', async () => {
+    const first = await idOf({ sku: 'KEYED' });
     const key = { 'Idempotency-Key': 'sku' };
-    expect(await create({ sku: 'KEYED' }, key)).toMatchObject({ status: 409 });
-    expect(await create({ sku: 'KEYED-2' }, key)).toMatchObject({ status: 201 });
+    const refused = { status: 409, body: { code: 'sku-in-use', errors: [{ pointer: '/sku', productId: first }] } };
+    expect(await create({ sku: 'KEYED' }, key)).toMatchObject(refused);
+    expect(await create({ sku: 'KEYED-2' }, key)).toMatchObject({
+      status: 422,
+      body: { code: 'idempotency-key-reused' },
+    });
+    await patch(first, { sku: 'FREED' });
+    expect(await create({ sku: 'KEYED' }, key)).toMatchObject(refused);
   });
 
   it('decides between concurrent requests', async () => {

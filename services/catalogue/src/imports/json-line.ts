@@ -21,7 +21,8 @@ export function readJsonLine(line: number, bytes: Buffer): ProductLine | undefin
 
 export function readJson(line: number, bytes: Buffer): ProductLine {
   try {
-    return { line, value: parseBody(bytes) };
+    const { value, faults } = parseBody(bytes);
+    return faults.length > 0 ? { line, faults } : { line, value };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     return { line, faults: error.errors };
