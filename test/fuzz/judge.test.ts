@@ -96,7 +96,7 @@ it('accepts 503 of an import only when others are waiting', () => {
       problem('service-unavailable', 503, { detail }, { 'retry-after': '5' }),
     );
   expect(of('20 imports are waiting. Try again when some of them have ended.')).toEqual([]);
-  expect(of('The service cannot reach its database. Try again shortly.')).not.toEqual([]);
+  expect(of('The service is temporarily unavailable. Try again shortly.')).not.toEqual([]);
 });
 
 it('accepts a page outside the API, for a browser only', () => {

@@ -11,6 +11,8 @@ export interface RawInput {
   readonly path: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: unknown;
+  /** The faults that were found when the body was parsed. */
+  readonly bodyFaults?: readonly Fault[];
 }
 
 export interface CheckedInput {
@@ -77,20 +79,26 @@ export function checkInput(
     if (prefixes.some((prefix) => name.startsWith(prefix))) query[name] = values;
     else if (!known.includes(name)) faults.push({ parameter: name, detail: unknownParameter(known) });
   }
-  if (bodyErrorsOf !== undefined && input.body !== undefined)
-    faults.push(...validationErrors(bodyErrorsOf(input.body)).map(({ pointer, detail }) => ({ pointer, detail })));
+  const { body, bodyFaults = [] } = input;
+  const found = bodyErrorsOf === undefined || body === undefined ? [] : validationErrors(bodyErrorsOf(body));
+  const ofContract = found.map(({ pointer, detail }) => ({ pointer, detail }));
+  faults.push(...joined(bodyFaults, ofContract).slice(0, maxFaults));
   return { path: input.path, query, faults };
+}
+
+/** Omits a further fault at a pointer with an earlier one, because it only follows from that. */
+function joined(found: readonly Fault[], further: readonly Fault[]): Fault[] {
+  const pointers = new Set(found.map(({ pointer }) => pointer));
+  return [...found, ...further.filter(({ pointer }) => pointer === undefined || !pointers.has(pointer))];
 }
 
 /**
  * @param found faults of the contract check
- * @param further faults that the operation found; one at a pointer with an earlier fault is omitted, because it only
- * follows from that
+ * @param further faults that the operation found
  * @throws Problem 400 with all faults, if there are any
  */
 export function refuseFaults(found: readonly Fault[], further: readonly Fault[] = []): void {
-  const isNew = ({ pointer }: Fault) => pointer === undefined || !found.some((fault) => fault.pointer === pointer);
-  const faults = [...found, ...further.filter(isNew)];
+  const faults = joined(found, further);
   if (faults.length > 0) throw new Problem('invalid-request', summary(faults), { errors: faults });
 }
 

@@ -17,7 +17,7 @@ import { acceptsGzip, compressed } from './content-encoding.ts';
 import { watchForDrift } from './contract-drift.ts';
 import { arrivalAt, measureAnswer } from './measure-answer.ts';
 import type { OperationRequest, Operations, Reply } from './operation.ts';
-import { forgetFile, parseBody, readBody } from './read-body.ts';
+import { forgetFile, type ParsedBody, parseBody, readBody } from './read-body.ts';
 import { identify, requestIdentityOf } from './request-identity.ts';
 import { keepAnswer, send, sendProblem, sendStream } from './send-reply.ts';
 import { toProblem } from './to-problem.ts';
@@ -115,6 +115,8 @@ function reasonOf(error: unknown): string {
   return error.cause === undefined ? reason : `${reason} (${reasonOf(error.cause)})`;
 }
 
+const noBody: ParsedBody = { value: undefined, faults: [] };
+
 async function handle<Context>(
   options: AppOptions<Context>,
   operation: ContractOperation,
@@ -139,10 +141,10 @@ async function handle<Context>(
     response.locals.unrecorded = true;
     return;
   }
-  const body = json === undefined ? undefined : parseBody(json);
+  const { value: body, faults: bodyFaults } = json === undefined ? noBody : parseBody(json);
   if (body !== undefined)
     response.locals.deprecation = operation.deprecation({ url: request.url, headers: request.headers, body });
-  const input = operation.check({ url: request.url, path, headers: request.headers, body });
+  const input = operation.check({ url: request.url, path, headers: request.headers, body, bodyFaults });
   const checked: OperationRequest = {
     operationId: operation.operationId,
     method: request.method,

@@ -3,7 +3,7 @@
 import type { Request } from 'express';
 import { type BodyRule, maxBodyBytes } from '../contract/index.ts';
 import { cleanJson, type JsonSize, jsonSize, sourceFaults } from '../json/index.ts';
-import { contentTooLarge, Problem } from '../problem/index.ts';
+import { contentTooLarge, type Fault, Problem } from '../problem/index.ts';
 
 /**
  * The maximum numbers are four times the members of the largest body that a contract permits, and twice the values of
@@ -139,18 +139,25 @@ function checkMediaType(request: Request, rule: BodyRule): void {
   }
 }
 
+export interface ParsedBody {
+  readonly value: unknown;
+  /**
+   * The faults of texts, member names, depth and numbers, at most 100 of each kind. In `value`, null stands for a text
+   * with a fault.
+   */
+  readonly faults: readonly Fault[];
+}
+
 /**
- * Parses the bytes of a body as a valid JSON value.
- * @throws Problem 400
+ * Parses the bytes of a body as JSON.
+ * @throws Problem 400 for what is no JSON, and for more members or elements than are read
  */
-export function parseBody(bytes: Buffer): unknown {
+export function parseBody(bytes: Buffer): ParsedBody {
   const text = readAs('is not valid UTF-8', () => utf8.decode(bytes));
   const size = jsonSize(text);
   requireSize(size);
   const { value, faults, members } = cleanJson(readAs('is not valid JSON', () => JSON.parse(text)));
-  const errors = faults.length > 0 ? faults : sourceFaults(text, size.members > members);
-  if (errors.length > 0) throw new Problem('invalid-request', 'The body holds what cannot be taken.', { errors });
-  return value;
+  return { value, faults: [...faults, ...sourceFaults(text, size.members > members)] };
 }
 
 /**

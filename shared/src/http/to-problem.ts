@@ -6,7 +6,7 @@ import { Problem } from '../problem/index.ts';
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isDatabaseUnavailable(error)) {
-    return new Problem('service-unavailable', 'The service cannot reach its database. Try again shortly.', {
+    return new Problem('service-unavailable', 'The service is temporarily unavailable. Try again shortly.', {
       headers: { 'Retry-After': '1' },
       cause: error,
     });

@@ -249,6 +249,15 @@ describe('the body spelling', () => {
     });
   });
 
+  it('takes the values of `in` as texts, as the specification writes them', () => {
+    const of = (values: unknown[]) => fromBody(sample, { filters: { price: { in: values } } });
+    expect(of(['10.00', '19.99'])).toEqual(of([10, 19.99]));
+    expect(faultsOf(() => of(['10', 'cheap', true])).map(({ pointer }) => pointer)).toEqual([
+      '/filters/price/in/1',
+      '/filters/price/in/2',
+    ]);
+  });
+
   it.each([
     [[], ''],
     [null, ''],

@@ -31,7 +31,10 @@ describe('acceptsGzip', () => {
     expect(acceptsGzip(header)).toBe(true);
   });
 
-  it.each([undefined, '', 'br', 'identity', 'gzip;q=0', 'gzip ; q=0.000, br'])('does not accept %j', (header) => {
-    expect(acceptsGzip(header)).toBe(false);
-  });
+  it.each([undefined, '', 'br', 'identity', 'gzip;q=0', 'gzip ; q=0.000, br', 'gzip;q=0 , br', 'gzip;q=0.0 '])(
+    'does not accept %j',
+    (header) => {
+      expect(acceptsGzip(header)).toBe(false);
+    },
+  );
 });

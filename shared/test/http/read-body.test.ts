@@ -1,14 +1,14 @@
 // The permitted content of a body: exact numbers, no duplicate members, texts that can be normalized. Refusals stay
 // small.
 import { describe, expect, it } from '@jest/globals';
-import { maxBodyBytes } from '../../src/contract/index.ts';
+import { maxBodyBytes, refuseFaults } from '../../src/contract/index.ts';
 import { parseBody } from '../../src/http/index.ts';
 import { type Fault, Problem, problemDocument } from '../../src/problem/index.ts';
 import { hostileBodies } from './hostile-bodies.ts';
 
 function refusal(text: string): Problem | undefined {
   try {
-    parseBody(Buffer.from(text));
+    refuseFaults(parseBody(Buffer.from(text)).faults);
     return undefined;
   } catch (error) {
     if (error instanceof Problem) return error;
@@ -34,7 +34,7 @@ describe('a number', () => {
     ['5e-324', Number.MIN_VALUE],
     ['0e999999999999999999', 0],
   ])('%s is accepted', (source, value) => {
-    expect(parseBody(Buffer.from(`{"price":${source}}`))).toEqual({ price: value });
+    expect(parseBody(Buffer.from(`{"price":${source}}`))).toEqual({ value: { price: value }, faults: [] });
   });
 
   it.each([
@@ -57,7 +57,7 @@ describe('a number', () => {
 
   it('accepts such a number inside a text', () => {
     const body = { text: 'costs: 19.990000000000000001, or "1e400', '9007199254740993': [true, null] };
-    expect(parseBody(Buffer.from(JSON.stringify(body)))).toEqual(body);
+    expect(parseBody(Buffer.from(JSON.stringify(body)))).toEqual({ value: body, faults: [] });
   });
 });
 
@@ -77,7 +77,7 @@ describe('a member', () => {
   it.each(['{"a":{"a":1},"b":{"a":[{"a":1},{"a":":,{"}]}}', '{"a":":","b:":"a"}', '{"a":["a","a"]}'])(
     'of the same name elsewhere is another one: %s',
     (text) => {
-      expect(parseBody(Buffer.from(text))).toEqual(JSON.parse(text));
+      expect(parseBody(Buffer.from(text))).toEqual({ value: JSON.parse(text), faults: [] });
     },
   );
 });
