@@ -75,12 +75,13 @@ replace() {
   [ -n "$old" ] || fail "$1 does not run; start the shop with docker compose up --detach"
   known=$old
   number=$(printf '%s\n' "$old" | wc -l)
+  service=$1
   for container in $old; do
+    # Otherwise the next run would count the new container as one of the old ones, and the service would have one more for good.
+    trap 'compose ps --all -q "$service" | grep -vxF "$known" | xargs -r docker rm --force >/dev/null; exit 130' INT TERM HUP
     quietly compose up --detach --no-deps --no-recreate --scale "$1=$((number + 1))" "$1" ||
       fail "cannot start another container of $1; the old ones still run"
     new=$(compose ps -q "$1" | grep -vxF "$known") || fail "no new container of $1 was started"
-    # Otherwise the next run would count it as one of the old ones, and the service would have one container more for good.
-    trap 'docker rm --force "$new" >/dev/null; exit 130' INT TERM HUP
     if ! until_healthy "$new"; then
       docker logs --tail 20 "$new" >&2
       docker rm --force "$new" >/dev/null

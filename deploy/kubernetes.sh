@@ -32,7 +32,7 @@ change_secret() {
 restart() {
   kube rollout restart deployment --selector "$processes"
   for deployment in $(kube get deployment --selector "$processes" --output name); do
-    kube rollout status "$deployment" --timeout 15m
+    kube rollout status "$deployment" --timeout 17m
   done
 }
 

@@ -440,20 +440,28 @@ describe('a backup', () => {
     expect((await readdir(folder)).sort()).toEqual(['backup', 'data']);
   });
 
-  it('whose test is ended by a signal leaves no data behind', async () => {
-    const temporary = join(folder, 'temporary');
-    await mkdir(temporary);
-    await chmod(temporary, 0o711);
-    const { child, ended } = startCommand(dataDir, { TMPDIR: temporary }, 'restore', '--verify', backup);
-    await eventually(async () => {
-      const files = await readdir(temporary, { recursive: true });
-      expect(files.filter((name) => name.endsWith('postmaster.pid'))).toHaveLength(1);
-    }, settledWithin);
-    child.kill('SIGTERM');
-    expect(await ended).toEqual({ code: null, output: '', complaints: '' });
-    expect(await readdir(temporary)).toEqual([]);
-    await rm(temporary, { recursive: true });
-  });
+  it.each(['while its server starts', 'while it is restored'])(
+    'whose test a signal ends %s leaves nothing',
+    async (when) => {
+      const temporary = join(folder, 'temporary');
+      await mkdir(temporary);
+      await chmod(temporary, 0o711);
+      const { child, ended } = startCommand(dataDir, { TMPDIR: temporary }, 'restore', '--verify', backup);
+      const serverIds = await eventually(async () => {
+        const files = await readdir(temporary, { recursive: true });
+        if (when === 'while its server starts') return expect(files).not.toEqual([]);
+        const [state = ''] = files.filter((name) => name.endsWith('cluster/postmaster.pid'));
+        const [processId, ...lines] = (await readFile(join(temporary, state), 'utf8')).split('\n');
+        expect(lines.some((line) => line.startsWith('ready'))).toBe(true);
+        return [Number(processId)];
+      }, settledWithin);
+      child.kill('SIGTERM');
+      expect(await ended).toEqual({ code: null, output: '', complaints: '' });
+      expect(await readdir(temporary)).toEqual([]);
+      for (const processId of serverIds ?? []) expect(() => process.kill(processId, 0)).toThrow('ESRCH');
+      await rm(temporary, { recursive: true });
+    },
+  );
 
   it('that was changed or truncated is refused before anything changes', async () => {
     const damaged = join(folder, 'damaged');

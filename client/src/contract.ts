@@ -1748,8 +1748,8 @@ export interface components {
         };
         BooleanConditions: {
             eq?: boolean;
-            /** @description At most 100 values. */
-            in?: boolean[];
+            /** @description At most 100 values. A text is `"true"` or `"false"`. */
+            in?: (boolean | string)[];
         };
         Brand: string;
         Category: string;
@@ -1878,8 +1878,8 @@ export interface components {
             lte?: number;
             gt?: number;
             gte?: number;
-            /** @description At most 100 values. */
-            in?: number[];
+            /** @description At most 100 values. A text contains a number in plain digits, such as `"19.99"`. */
+            in?: (number | string)[];
         };
         /**
          * @description In major units, with at most as many decimals as the currency has.

@@ -184,6 +184,7 @@ describe.each(names)('%s', (name) => {
     const { httpGet, periodSeconds, failureThreshold } = container.startupProbe;
     expect(httpGet).toEqual({ path: '/health/live', port: 'http' });
     expect(periodSeconds * failureThreshold).toBeGreaterThan(10 * 60);
+    expect(deployment.spec.progressDeadlineSeconds).toBeGreaterThan(periodSeconds * failureThreshold);
     const keys = topologySpreadConstraints.map(({ topologyKey }: Manifest) => topologyKey);
     expect(keys).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);
 

@@ -73,7 +73,8 @@ echo "$*" >> "$(dirname "$0")/calls"
 case "$*" in
   *"config --services"*) echo orders-migrate ;;
   *" config"*) echo "  DATABASE_READ_URL: $READ_URL" ;;
-  *" ps -q "*) if grep -q -- --scale "$(dirname "$0")/calls"; then printf 'old\\nnew\\n'; else echo old; fi ;;
+  *" ps "*"-q "*) if grep -q -- --scale "$(dirname "$0")/calls"; then printf 'old\\nnew\\n'; else echo old; fi ;;
+  *" up "*--scale*) sleep "$STARTING" ;;
   *"inspect"*) printf 'CMD\\ntrue\\n' ;;
   "exec new"*) exit 1 ;;
 esac
@@ -87,10 +88,12 @@ describe('deploy/compose.sh', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const environment = (readUrl = '') => ({
+  const environment = (given: { READ_URL?: string; STARTING?: string } = {}) => ({
     ...process.env,
     PATH: [folder, process.env.PATH].join(delimiter),
-    READ_URL: readUrl,
+    READ_URL: '',
+    STARTING: '0',
+    ...given,
   });
   const calls = () => readFileSync(join(folder, 'calls'), 'utf8').split('\n');
 
@@ -99,9 +102,13 @@ describe('deploy/compose.sh', () => {
     expect(stderr).toContain('deploy/compose.sh rotate SECRET');
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('leaves no further container behind when %s ends it', async (signal) => {
-    const child = spawn(`${root}deploy/compose.sh`, ['rotate', 'cursors'], { env: environment() });
-    await eventually(() => expect(calls()).toContainEqual(expect.stringMatching(/^exec new/)));
+  it.each([
+    ['SIGINT', '0', /^exec new/],
+    ['SIGTERM', '0', /^exec new/],
+    ['SIGTERM', '1', /--scale/],
+  ] as const)('leaves no further container behind when %s ends it', async (signal, STARTING, moment) => {
+    const child = spawn(`${root}deploy/compose.sh`, ['rotate', 'cursors'], { env: environment({ STARTING }) });
+    await eventually(() => expect(calls()).toContainEqual(expect.stringMatching(moment)));
     child.kill(signal);
     const [code] = await once(child, 'close');
     expect(code).toBe(130);
@@ -114,7 +121,9 @@ describe('deploy/compose.sh', () => {
     ['postgres://catalogue_2:secret@replica/shop', 1],
     ['postgres://replica/shop', 0],
   ])('rotates the logins of the database unless DATABASE_READ_URL has one of them: %s', async (readUrl, refused) => {
-    const child = spawn(`${root}deploy/compose.sh`, ['rotate', 'database'], { env: environment(readUrl) });
+    const child = spawn(`${root}deploy/compose.sh`, ['rotate', 'database'], {
+      env: environment({ READ_URL: readUrl }),
+    });
     const ended = once(child, 'close');
     if (refused === 0) {
       await eventually(() => expect(calls()).toContainEqual(expect.stringMatching(/add database$/)));

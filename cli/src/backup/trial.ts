@@ -17,21 +17,24 @@ export async function withTrialShop<T>(
 ): Promise<T> {
   const given = givenEnvironment();
   const path = await mkdtemp(join(tmpdir(), 'shop-trial-'));
-  let server: EmbeddedPostgres | undefined;
+  let starting: Promise<EmbeddedPostgres> | undefined;
   return withCleanUp(
     async () => {
       // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
       await chmod(path, 0o711);
       const folder = dataFolder(path);
-      server = await startEmbeddedPostgres({ dataDir: folder.postgres, durable: false });
+      starting = startEmbeddedPostgres({ dataDir: folder.postgres, durable: false });
+      const server = await starting;
       const own = await keptSecrets(folder.secrets);
       const databases = await provision(server.url, own, false);
       const secrets = { ...own, variables: { ...own.variables, ...variables } };
       return use({ settings: readSettings(given), folder, given, running: undefined, secrets, databases });
     },
     async () => {
+      // A server that did not start has ended.
+      const server = await starting?.catch(() => undefined);
       await server?.stop();
-      await rm(path, { recursive: true, force: true });
+      await rm(path, { recursive: true, force: true, maxRetries: 5 });
     },
   );
 }

@@ -1,6 +1,6 @@
 // Sessions that have ended. Verifiers poll their list, so the access tokens of an ended session are refused within two
 // seconds.
-import { type Database, sql, type Transaction } from '@shop/shared/database';
+import { type Database, sql, type Transaction, timelineOf } from '@shop/shared/database';
 import { longestTokenSeconds } from './access-token-lifetime.ts';
 
 /**
@@ -42,37 +42,48 @@ export interface EndedSessions {
 }
 
 /** `since` contains the number of a transaction in its lower bits, and the timeline of the server above them. */
-const transactionBits = 48n;
-const timelineBits = 14n;
-
-// The timeline of a server grows at each failover. In a server that is read-only after one, it is unknown.
-const timeline = `CASE WHEN pg_is_in_recovery() THEN 0
-  ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint & ${(1n << timelineBits) - 1n} END`;
+const transactionBits = 48;
+const timelineBits = 14;
 
 /**
  * Returns the sessions, oldest first, that ended in the transaction of `since` or later. All are returned when that
  * transaction is in the future, or has another timeline: after a restore of the database or a failover, other
- * transactions get the same numbers. Rows and `next` are from one snapshot, in which every transaction before `next`
- * has ended. A row that is committed later is therefore in the next answer.
+ * transactions get the same numbers. Every transaction before `next` has ended when the rows are read, so a row that is
+ * committed later is in the next answer.
  */
 export async function readEndedSessions({ pool }: Database, since: string): Promise<EndedSessions> {
+  const { timeline, oldest, newest } = await readPlace(pool);
   const place = BigInt(since);
-  const { rows } = await pool.query<{ sessionIds: string[]; transaction: string; timeline: string }>(
-    `WITH here AS (SELECT ${timeline} AS timeline)
-     SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS transaction, timeline::text, ARRAY(
+  const transaction = BigInt.asUintN(transactionBits, place);
+  const isHere = place >> BigInt(transactionBits) === timeline && transaction <= newest;
+  const { rows } = await pool.query<Pick<EndedSessions, 'sessionIds'>>(
+    `SELECT ARRAY(
        SELECT session_id::text FROM (
          SELECT session_id, ended_at FROM ended_sessions
-         WHERE xid >= (
-             SELECT CASE WHEN timeline = $1 AND $2::xid8 <= pg_snapshot_xmax(pg_current_snapshot())
-               THEN $2::xid8 ELSE '0'::xid8 END FROM here)
-           AND ended_at > now() - ${longestTokenSeconds} * interval '1 second'
+         WHERE xid >= $1::xid8 AND ended_at > now() - ${longestTokenSeconds} * interval '1 second'
          ORDER BY ended_at DESC LIMIT ${maximum}
-       ) AS latest ORDER BY ended_at) AS "sessionIds"
-     FROM here`,
-    [String(place >> transactionBits), String(BigInt.asUintN(Number(transactionBits), place))],
+       ) AS latest ORDER BY ended_at) AS "sessionIds"`,
+    [String(isHere ? transaction : 0)],
   );
-  const [read] = rows;
-  if (read === undefined) throw new Error('a snapshot has one row');
-  const next = (BigInt(read.timeline) << transactionBits) + BigInt(read.transaction);
-  return { sessionIds: read.sessionIds, next: String(next) };
+  return { sessionIds: rows[0]?.sessionIds ?? [], next: String((timeline << BigInt(transactionBits)) + oldest) };
+}
+
+interface Place {
+  /** It grows at each failover. 0 while the server is read-only. */
+  readonly timeline: bigint;
+  /** The oldest transaction in progress. */
+  readonly oldest: bigint;
+  /** The first transaction that has not begun. */
+  readonly newest: bigint;
+}
+
+async function readPlace(pool: Database['pool']): Promise<Place> {
+  const { rows } = await pool.query<{ timeline: string | null; oldest: string; newest: string }>(
+    `SELECT ${timelineOf} AS timeline, pg_snapshot_xmin(now)::text AS oldest, pg_snapshot_xmax(now)::text AS newest
+     FROM pg_current_snapshot() AS now`,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('a snapshot has one row');
+  const timeline = BigInt.asUintN(timelineBits, BigInt(`0x${row.timeline ?? '0'}`));
+  return { timeline, oldest: BigInt(row.oldest), newest: BigInt(row.newest) };
 }

@@ -424,8 +424,8 @@ export interface components {
         };
         readonly BooleanConditions: {
             readonly eq?: boolean;
-            /** @description At most 100 values. */
-            readonly in?: readonly boolean[];
+            /** @description At most 100 values. A text is `"true"` or `"false"`. */
+            readonly in?: readonly (boolean | string)[];
         };
         readonly NumberConditions: {
             readonly eq?: number;
@@ -434,8 +434,8 @@ export interface components {
             readonly lte?: number;
             readonly gt?: number;
             readonly gte?: number;
-            /** @description At most 100 values. */
-            readonly in?: readonly number[];
+            /** @description At most 100 values. A text contains a number in plain digits, such as `"19.99"`. */
+            readonly in?: readonly (number | string)[];
         };
         /**
          * Format: date-time

@@ -112,15 +112,20 @@ describe('400', () => {
   });
 
   it.each([
-    '',
-    '{',
-    '{"filters":{"price":{"eq":1e400}}}',
-    '{"filters":{"price":{"eq":19.990000000000000001}}}',
-    '{"filters":{"price":{"gte":1,"gte":5}}}',
-    '{"filters":{"__proto__":{"eq":1}}}',
-    '{"filters":{"brand":{"eq":"\\u0000"}}}',
-  ])('refuses the body %j', async (rawBody) => {
-    expect((await client.post('/v1/products/search', { rawBody })).status).toBe(400);
+    ['', ['']],
+    ['{', ['']],
+    ['{"filters":{"price":{"eq":1e400}}}', ['/filters/price/eq']],
+    ['{"filters":{"price":{"eq":19.990000000000000001}}}', ['/filters/price/eq']],
+    ['{"filters":{"price":{"gte":1,"gte":5}}}', ['/filters/price/gte']],
+    ['{"filters":{"__proto__":{"eq":1}}}', ['/filters/__proto__']],
+    [
+      '{"filters":{"brand":{"eq":"\\u0000"}},"fields":["\\ud800"],"sort":7}',
+      ['/fields/0', '/filters/brand/eq', '/sort'],
+    ],
+  ])('refuses the body %j', async (rawBody, pointers) => {
+    const { status, body } = await client.post('/v1/products/search', { rawBody });
+    expect(status).toBe(400);
+    expect(body.errors.map(({ pointer }) => pointer).sort()).toEqual(pointers);
   });
 
   it('refuses a cursor of another search', async () => {
@@ -154,6 +159,11 @@ describe('the document', () => {
     ...times('2026-11-00T03:00:00Z', '2026-11-21t03:00:00z', '2026-11-21 03:00:00Z', '2026-11-21T03:00Z', '2026-11-21'),
     { createdAt: { ne: ['2026-11-21T03:00:00.123456Z'] } },
     { createdAt: { in: ['2026-11-21T03:00:00.123456Z'] } },
+    ...['10', '19.99', '-1'].map((text) => ({ price: { in: [5, text] } })),
+    { price: { eq: '10' } },
+    { rating: { ne: ['4'] } },
+    { inStock: { in: ['true', 'false', true] } },
+    { inStock: { eq: 'true' } },
   ])('permits %j exactly when the operation accepts it', async (filters) => {
     expect((await search({ filters })).status).toBe(allows({ filters }) ? 200 : 400);
   });

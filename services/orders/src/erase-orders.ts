@@ -115,7 +115,8 @@ const eraseHistory = `
 const eraseEvents = `
   UPDATE outbox SET data = ${withoutPersonalData}
   WHERE id IN (
-    SELECT id FROM outbox WHERE ${isOfAccount} AND published_at IS NOT NULL AND ${eventHasData} LIMIT ${batchSize})
+    SELECT id FROM outbox WHERE ${isOfAccount} AND published_at IS NOT NULL AND ${eventHasData}
+    ORDER BY id LIMIT ${batchSize} FOR UPDATE)
   RETURNING id`;
 
 /** Cancels at most one batch of pending orders. Returns how many there were. */

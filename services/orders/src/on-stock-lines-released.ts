@@ -4,8 +4,8 @@ import type { EventHandler } from '@shop/shared/events';
 import { findLocked } from './order.ts';
 
 /**
- * An earlier failure that arrives after the success changes nothing, and neither does a repeated failure. Only the history shows the outcome; the order
- * itself stays the same.
+ * Only the first failure and the success change the history. Only the history shows the outcome; the order itself stays
+ * the same.
  */
 export const onStockLinesReleased: EventHandler<'stock.lines-released.v1'> = async ({ data }, tx) => {
   await findLocked(tx, data.orderId, data.accountId);

@@ -1,5 +1,5 @@
 // Validates the parameters and the body of a request against the OpenAPI document, and reports all faults.
-import { type Fault, maxFaults, Problem } from '../problem/index.ts';
+import { type Fault, joinedFaults, maxFaults, Problem } from '../problem/index.ts';
 import { type Compiler, dereference, isNode, locate, type SchemaCheck, schemaAt } from './openapi-document.ts';
 import { coerce, parseQueryString } from './query-string.ts';
 import { validationErrors } from './validation-errors.ts';
@@ -82,14 +82,8 @@ export function checkInput(
   const { body, bodyFaults = [] } = input;
   const found = bodyErrorsOf === undefined || body === undefined ? [] : validationErrors(bodyErrorsOf(body));
   const ofContract = found.map(({ pointer, detail }) => ({ pointer, detail }));
-  faults.push(...joined(bodyFaults, ofContract).slice(0, maxFaults));
+  faults.push(...joinedFaults(bodyFaults, ofContract).slice(0, maxFaults));
   return { path: input.path, query, faults };
-}
-
-/** Omits a further fault at a pointer with an earlier one, because it only follows from that. */
-function joined(found: readonly Fault[], further: readonly Fault[]): Fault[] {
-  const pointers = new Set(found.map(({ pointer }) => pointer));
-  return [...found, ...further.filter(({ pointer }) => pointer === undefined || !pointers.has(pointer))];
 }
 
 /**
@@ -98,7 +92,7 @@ function joined(found: readonly Fault[], further: readonly Fault[]): Fault[] {
  * @throws Problem 400 with all faults, if there are any
  */
 export function refuseFaults(found: readonly Fault[], further: readonly Fault[] = []): void {
-  const faults = joined(found, further);
+  const faults = joinedFaults(found, further);
   if (faults.length > 0) throw new Problem('invalid-request', summary(faults), { errors: faults });
 }
 

@@ -4,7 +4,7 @@ export { assertCurrency, storedCurrency } from './assert-currency.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './connect.ts';
 export { knownMigrations, migrate, pendingMigrations } from './migrate.ts';
 export { errorCode, isDatabaseUnavailable, isTimeout, unavailableStates, violatedConstraint } from './pg-errors.ts';
-export { PrimaryClient } from './primary-client.ts';
+export { PrimaryClient, timelineOf } from './primary-client.ts';
 export { provisionDatabase, type SchemaName, schemas } from './provision.ts';
 export { type Expiry, prune, startPruning } from './prune.ts';
 export { openReadReplica, type ReadReplica } from './read-replica.ts';

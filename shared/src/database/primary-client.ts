@@ -6,9 +6,11 @@ import { addressesOf } from '../runtime/index.ts';
 /** Milliseconds within which a server must answer whether it accepts writes. */
 const answerWithin = 2_000;
 
-/** The timeline of the server, a hexadecimal number that grows at each failover; NULL when the server is read-only. */
-const timelineOf = `SELECT CASE WHEN current_setting('transaction_read_only') = 'off'
-  THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS timeline`;
+/**
+ * SQL: the timeline of the server, a hexadecimal number that grows at each failover; NULL when the server is read-only.
+ */
+export const timelineOf = `CASE WHEN current_setting('transaction_read_only') = 'off'
+  THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END`;
 
 interface Server {
   readonly host: string;
@@ -113,7 +115,7 @@ export class PrimaryClient extends pg.Client {
  * @throws Error when the server is read-only or a former primary
  */
 async function requirePrimary(client: pg.Client, cluster: Cluster): Promise<number> {
-  const { rows } = await client.query<{ timeline: string | null }>(timelineOf);
+  const { rows } = await client.query<{ timeline: string | null }>(`SELECT ${timelineOf} AS timeline`);
   const timeline = Number.parseInt(rows[0]?.timeline ?? '', 16);
   if (Number.isNaN(timeline)) throw readOnly('is read-only');
   if (timeline < cluster.timeline) throw readOnly('is a former primary');

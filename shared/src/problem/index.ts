@@ -2,6 +2,7 @@
 export {
   contentTooLarge,
   type Fault,
+  joinedFaults,
   maxFaults,
   Problem,
   type ProblemCode,

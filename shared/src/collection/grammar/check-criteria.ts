@@ -1,5 +1,5 @@
 // Converts a parse tree into checked criteria. Both notations become the same form, in one order.
-import { type Fault, Problem } from '../../problem/index.ts';
+import { type Fault, joinedFaults, Problem } from '../../problem/index.ts';
 import { bounds } from './bounds.ts';
 import { checkBounds, isExcessive, isLong } from './check-bounds.ts';
 import { meets } from './contradiction.ts';
@@ -20,10 +20,16 @@ import { fault, shown, type Tree, type WrittenCondition, type WrittenSort, type 
 /**
  * Validates a tree by the collection's table.
  * @param faults the parser's faults; this function adds its own
+ * @param found faults that were known before the parser began
  * @throws Problem `invalid-request` that lists all faults; `query-too-costly` past a limit, with the nearest accepted
  * query
  */
-export function check(spec: CollectionSpec<never>, tree: Tree, faults: Fault[]): Criteria {
+export function check(
+  spec: CollectionSpec<never>,
+  tree: Tree,
+  faults: Fault[],
+  found: readonly Fault[] = [],
+): Criteria {
   // Criteria beyond a limit are only counted, so that the refusal is fast. The proposed request keeps the client's
   // order.
   const inClientOrder = isExcessive(tree);
@@ -38,7 +44,8 @@ export function check(spec: CollectionSpec<never>, tree: Tree, faults: Fault[]):
     fields: checkFields(spec, tree.fields, faults),
     cursor: checkCursor(tree.cursor, faults),
   };
-  if (faults.length > 0) refuse(faults);
+  const all = joinedFaults(found, faults);
+  if (all.length > 0) refuse(all);
   checkBounds(spec, tree, criteria);
   return criteria;
 }

@@ -17,7 +17,7 @@ const paginationMembers = ['limit', 'cursor'];
  * @throws Problem `invalid-request` with every fault by pointer (RFC 6901); `query-too-costly` past a limit
  */
 export function fromBody(spec: CollectionSpec<never>, body: unknown, found: readonly Fault[] = []): Criteria {
-  const faults = [...found];
+  const faults: Fault[] = [];
   const count = { conditions: 0, groups: 0 };
   const tree: Tree = { spelling: 'body', conditions: [], groups: [], count, sort: [], own: [], ownMembers: {} };
   const { parameters: own = [] } = spec;
@@ -39,7 +39,7 @@ export function fromBody(spec: CollectionSpec<never>, body: unknown, found: read
     } else if (own.includes(name)) tree.ownMembers[name] = root[name];
     else unknownMember(name, at, [...members, ...own], faults);
   }
-  return check(spec, tree, faults);
+  return check(spec, tree, faults, found);
 }
 
 function unknownMember(name: string, at: string, known: readonly string[], faults: Fault[]): void {

@@ -15,8 +15,8 @@ const superviseSeconds = 2;
 const queryWithin = 10_000;
 
 /**
- * Without these, a connection whose server has disappeared is noticed by nobody. pg-boss passes all options to the
- * driver; its type names only some of them.
+ * Without these options, the process does not detect that the server of a connection has disappeared. pg-boss passes
+ * all options to the driver; its type names only some of them.
  */
 const lossIsNoticed: object = { query_timeout: queryWithin, keepAlive: true };
 

@@ -27,9 +27,9 @@ export async function requestRepublish(
 
 /**
  * Declares the queues of consumers, and requests the events that those of `lost` may have held. The first request is
- * for a process that ends when it has declared the queues: the next one would find them, and request nothing. The
- * second one is for events that were published again meanwhile, and reached only the queues that existed. A service
- * answers both together, unless the declaration takes long.
+ * for a process that ends when it has declared a queue: the next one would find the queue, and request nothing. The
+ * second one, after each declaration, is for events that were published again meanwhile, and reached only the queues
+ * that existed. A service answers both together, unless the declaration takes long.
  */
 export async function restoreQueues(
   channel: ConfirmChannel,
@@ -39,8 +39,10 @@ export async function restoreQueues(
   lost: readonly string[],
 ): Promise<void> {
   await requestRepublish(channel, names, lost);
-  for (const consumer of consumers) await declareConsumer(channel, names, topology, consumer);
-  await requestRepublish(channel, names, lost);
+  for (const consumer of consumers) {
+    await declareConsumer(channel, names, topology, consumer);
+    if (lost.includes(consumer)) await requestRepublish(channel, names, [consumer]);
+  }
 }
 
 export interface RepeatOptions {
