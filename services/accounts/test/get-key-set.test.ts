@@ -34,9 +34,9 @@ afterAll(async () => {
   await accounts.services.stop();
 });
 
-/** Makes the next key look older, by default old enough that a rotation does not wait. */
-const age = (by = '1 minute') =>
-  accounts.database.query("UPDATE signing_keys SET created_at = created_at - $1::interval WHERE state = 'next'", [by]);
+/** Makes the next key look as old as after years without a rotation, so that a rotation does not wait. */
+const age = () =>
+  accounts.database.query("UPDATE signing_keys SET created_at = created_at - interval '10 years' WHERE state = 'next'");
 const rotate = async () => {
   await age();
   await rotateKeys(database, encryption);
@@ -100,15 +100,6 @@ describe('a rotation', () => {
     await eventually(async () => expect((await use(token)).status).toBe(200));
     expect((await use(before)).status).toBe(200);
     expect(await published()).toContain(current);
-  });
-
-  it('can come years after the one before', async () => {
-    const next = await kidOf('next');
-    await age('10 years');
-    await rotateKeys(database, encryption);
-    expect(await kidOf('current')).toBe(next);
-    // The key is not really as old as that, so the verifier may have to read it yet.
-    await eventually(async () => expect((await use(await newToken())).status).toBe(200));
   });
 
   it('waits until verifiers have read the next key, so that immediate further rotations refuse no token', async () => {
