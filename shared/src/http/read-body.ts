@@ -3,7 +3,7 @@
 import type { Request } from 'express';
 import { type BodyRule, maxBodyBytes } from '../contract/index.ts';
 import { cleanJson, type JsonSize, jsonSize, sourceFaults } from '../json/index.ts';
-import { contentTooLarge, type Fault, Problem } from '../problem/index.ts';
+import { contentTooLarge, type Fault, maxFaults, Problem } from '../problem/index.ts';
 
 /**
  * The maximum numbers are four times the members of the largest body that a contract permits, and twice the values of
@@ -142,8 +142,7 @@ function checkMediaType(request: Request, rule: BodyRule): void {
 export interface ParsedBody {
   readonly value: unknown;
   /**
-   * The faults of texts, member names, depth and numbers, at most 100 of each kind. In `value`, null stands for a text
-   * with a fault.
+   * The faults of texts, member names, depth and numbers, at most 100. In `value`, null stands for a text with a fault.
    */
   readonly faults: readonly Fault[];
 }
@@ -157,7 +156,7 @@ export function parseBody(bytes: Buffer): ParsedBody {
   const size = jsonSize(text);
   requireSize(size);
   const { value, faults, members } = cleanJson(readAs('is not valid JSON', () => JSON.parse(text)));
-  return { value, faults: [...faults, ...sourceFaults(text, size.members > members)] };
+  return { value, faults: [...faults, ...sourceFaults(text, size.members > members)].slice(0, maxFaults) };
 }
 
 /**

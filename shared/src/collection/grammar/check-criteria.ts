@@ -129,10 +129,10 @@ function checkCondition(
   const values: Value[] = [];
   for (const { spelling, written, at } of part.values.slice(0, bounds.splitValues)) {
     if (faults.length > listedFaults) break;
-    const ofText = typeof written === 'string' ? field.type.fromText(written) : undefined;
+    const ofJson = spelling === 'json' ? field.type.fromJson(written) : undefined;
     // The specification writes the values of `in` as texts in a body, too.
-    const ofJson = field.type.fromJson(written) ?? (operator === 'in' ? ofText : undefined);
-    const value = spelling === 'json' ? ofJson : ofText;
+    const isText = typeof written === 'string' && (spelling !== 'json' || operator === 'in');
+    const value = ofJson ?? (isText ? field.type.fromText(written) : undefined);
     if (value === undefined) faults.push(fault(at, `${shown(written)} must be ${field.type.expects}`));
     else values.push(value);
   }

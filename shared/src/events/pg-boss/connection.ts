@@ -12,13 +12,12 @@ export interface PgBossOptions extends TransportOptions {
 }
 
 const superviseSeconds = 2;
-const queryWithin = 10_000;
 
 /**
  * Without these options, the process does not detect that the server of a connection has disappeared. pg-boss passes
  * all options to the driver; its type names only some of them.
  */
-const lossIsNoticed: object = { query_timeout: queryWithin, keepAlive: true };
+const lossIsNoticed: object = { query_timeout: 10_000, keepAlive: true };
 
 export class Connection {
   readonly #options: PgBossOptions;

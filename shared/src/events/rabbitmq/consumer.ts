@@ -6,7 +6,7 @@ import { type Connection, openConnection } from './connection.ts';
 import type { RabbitmqOptions } from './options.ts';
 import type { Publisher } from './publisher.ts';
 import { restoreQueues } from './republish.ts';
-import { declareExchanges, findLost, type Names } from './topology.ts';
+import { declareExchanges, type Names } from './topology.ts';
 
 const resolveAgainAfter = 1_000;
 
@@ -69,8 +69,7 @@ class Deliveries {
     });
     const declared = declares === 'all' ? Object.keys(topology.consumers) : [consumer];
     if (declares === 'all') await declareExchanges(channel, this.#names);
-    const lost = await findLost(model, this.#names, topology, declared);
-    await restoreQueues(channel, this.#names, topology, declared, this.#deleted ? [...lost, consumer] : lost);
+    await restoreQueues(model, channel, this.#names, topology, declared, this.#deleted ? [consumer] : []);
     this.#deleted = false;
     await channel.prefetch(prefetch);
     this.#open = channel;

@@ -4,7 +4,7 @@ import { BrokerUnavailableError, type Message, type Outcome } from '../transport
 import { type Connection, openConnection } from './connection.ts';
 import type { RabbitmqOptions } from './options.ts';
 import { answerRepublishRequests, restoreQueues } from './republish.ts';
-import { declareExchanges, findLost, type Names } from './topology.ts';
+import { declareExchanges, type Names } from './topology.ts';
 
 interface Outgoing {
   readonly exchange: string;
@@ -18,6 +18,7 @@ const confirmWithin = 5_000;
 /** @throws StartError when the broker refuses credentials, the vhost or the topology */
 export async function openPublisher(options: RabbitmqOptions, names: Names): Promise<Publisher> {
   const { topology, declares, log } = options;
+  const consumers = Object.keys(topology.consumers);
   /** The correlation ids of messages that the broker returned as unroutable. */
   const returned = new Set<string>();
   const connection = await openConnection<ConfirmChannel>({
@@ -29,13 +30,10 @@ export async function openPublisher(options: RabbitmqOptions, names: Names): Pro
       if (declares === 'all') await declareExchanges(channel, names);
       if (declares === 'own') await channel.checkExchange(names.exchange);
       if (options.repeat !== undefined) {
-        const answering = { names, service: options.name, consumers: Object.keys(topology.consumers), log };
+        const answering = { names, service: options.name, consumers, log };
         await answerRepublishRequests(model, { ...answering, repeat: options.repeat }, drop);
       }
-      if (declares === 'all') {
-        const consumers = Object.keys(topology.consumers);
-        await restoreQueues(channel, names, topology, consumers, await findLost(model, names, topology, consumers));
-      }
+      if (declares === 'all') await restoreQueues(model, channel, names, topology, consumers);
       returned.clear();
       channel.on('return', (message) => returned.add(String(message.properties.correlationId)));
       return channel;

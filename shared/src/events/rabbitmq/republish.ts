@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
 import type { Log } from '../../runtime/index.ts';
 import type { Topology } from '../transport.ts';
-import { declareConsumer, isThere, type Names, repeatQueueArguments } from './topology.ts';
+import { declareConsumer, findLost, isThere, type Names, repeatQueueArguments } from './topology.ts';
 
 /**
  * Milliseconds for which requests are collected. Several replicas detect the same loss at about the same time, and
@@ -26,18 +26,22 @@ export async function requestRepublish(
 }
 
 /**
- * Declares the queues of consumers, and requests the events that those of `lost` may have held. The first request is
- * for a process that ends when it has declared a queue: the next one would find the queue, and request nothing. The
- * second one, after each declaration, is for events that were published again meanwhile, and reached only the queues
- * that existed. A service answers both together, unless the declaration takes long.
+ * Declares the queues of consumers, and requests the events that a lost queue may have held. The first request is for a
+ * process that ends when it has declared a queue: the next one would find the queue, and request nothing. The second
+ * one, after each declaration, is for events that were published again meanwhile, and reached only the queues that
+ * existed. A service answers both together, unless the declaration takes long.
+ *
+ * @param known consumers whose queue was lost, also if it exists again
  */
 export async function restoreQueues(
+  model: ChannelModel,
   channel: ConfirmChannel,
   names: Names,
   topology: Topology,
   consumers: readonly string[],
-  lost: readonly string[],
+  known: readonly string[] = [],
 ): Promise<void> {
+  const lost = [...known, ...(await findLost(model, names, topology, consumers))];
   await requestRepublish(channel, names, lost);
   for (const consumer of consumers) {
     await declareConsumer(channel, names, topology, consumer);
