@@ -40,8 +40,10 @@ describe('docker-compose.yml', () => {
   });
 
   it('lets the operator reach only PostgreSQL and RabbitMQ, for the duration of a command', () => {
-    const { profiles, networks: own, environment } = services.operator ?? {};
+    const { profiles, networks: own, environment, init } = services.operator ?? {};
     expect(profiles).toEqual(['operator']);
+    // Otherwise Ctrl-C would not end the command.
+    expect(init).toBe(true);
     expect(own).toEqual(['operator-data']);
     expect(networks['operator-data']).toEqual({ internal: true });
     const beside = Object.keys(services).filter((name) => networksOf(services[name]).includes('operator-data'));

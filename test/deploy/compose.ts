@@ -17,6 +17,7 @@ export interface ComposeService {
   readonly ports?: readonly string[];
   readonly networks?: readonly string[] | Readonly<Record<string, unknown>>;
   readonly profiles?: readonly string[];
+  readonly init?: boolean;
 }
 
 /** Returns the names of a service's networks. */

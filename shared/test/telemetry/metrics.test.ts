@@ -9,6 +9,7 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
+import { createTokenVerifier } from '@shop/shared/auth';
 import { loadContract } from '@shop/shared/contract';
 import { createApp, type Reply } from '@shop/shared/http';
 import { createHealth } from '@shop/shared/runtime';
@@ -94,6 +95,19 @@ describe('requests', () => {
     const counted = Object.keys(await valuesOf('http.server.request.duration'));
     expect(counted).toEqual(expect.arrayContaining(['GET 200 /v1/notes', 'GET 202 /v1/notes', 'GET 404']));
     expect(counted.join()).not.toMatch(/health|xxx/);
+  });
+});
+
+describe('the age of the key set', () => {
+  it('is reported since the start while no key set was read', async () => {
+    const jwksUrl = 'http://127.0.0.1:9/jwks';
+    const options = { jwksUrl, issuer: 'nobody', audience: 'nobody', log: pino({ level: 'silent' }) };
+    const verifier = createTokenVerifier(options);
+    const age = async () => Number(Object.values(await valuesOf('shop.key_set.age'))[0]);
+    const first = await age();
+    expect(first).toBeGreaterThanOrEqual(0);
+    await eventually(async () => expect(await age()).toBeGreaterThan(first));
+    await verifier.close();
   });
 });
 
