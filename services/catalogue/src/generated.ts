@@ -260,7 +260,7 @@ export interface components {
          *           "line": 17,
          *           "externalKey": "MUG-1",
          *           "code": "invalid-request",
-         *           "reason": "price must be a number with at most 2 decimals, such as 9.50"
+         *           "reason": "price must be a number with at most 13 digits before the point and 2 after it, such as 9.50"
          *         }
          *       ],
          *       "createdAt": "2026-11-20T08:00:00.000Z",

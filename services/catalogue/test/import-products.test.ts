@@ -171,7 +171,7 @@ describe('a refused line', () => {
           'brand must not be blank',
           'rating must be <= 5',
           'color is not a known member',
-          'price must be a number with at most 2 decimals, such as 9.50',
+          'price must be a number with at most 13 digits before the point and 2 after it, such as 9.50',
           'currency must be EUR: all prices of this shop are',
         ]),
       },

@@ -25,7 +25,7 @@ const decimalText = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?$/;
 const maximumDigits = 15;
 
 /**
- * Exact decimal numbers with at most `scale` digits after the point and at most 15 digits in all. They are stored as
+ * Exact decimal numbers with at most `scale` digits after the point and `15 - scale` before it. They are stored as
  * integers of the smallest unit, so no binary fraction is involved. A query contains plain digits. A body may contain
  * any JSON number, because parseBody refuses numbers that a double would round.
  */
@@ -44,8 +44,8 @@ export function decimal(scale: number): FieldType {
     cast: 'bigint',
     expects:
       scale === 0
-        ? 'a whole number'
-        : `a number with at most ${scale} decimal${scale === 1 ? '' : 's'}, such as ${(9.5).toFixed(scale)}`,
+        ? `a whole number of at most ${maximumDigits} digits`
+        : `a number with at most ${maximumDigits - scale} digits before the point and ${scale} after it, such as ${(9.5).toFixed(scale)}`,
     fromText,
     fromJson: (json) => (typeof json === 'number' ? fromText(String(json)) : undefined),
     toText,
