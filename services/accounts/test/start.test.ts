@@ -119,7 +119,7 @@ describe('an unavailable database', () => {
         );
         ended.push(...rows.map(({ pid }) => pid));
         expect(ended).toHaveLength(2);
-      });
+      }, 20_000);
       await holder.query("SELECT pg_advisory_unlock(hashtextextended('signing keys ' || current_schema(), 0))");
       await started;
       expect(service.output().split('the start waits for the database')).toHaveLength(2);

@@ -65,6 +65,7 @@ it('withholds e-mails about orders until the address is verified', async () => {
 it('gives a waiting e-mail the units that are cancelled instead of those that a failover lost', async () => {
   const order = await orderOfStranger();
   await events.send('order.created.v1', order.created);
+  await becomes(order, 'order-received delayed');
   const cancelled = { ...order.linesCancelled, orderVersion: 2 };
   await events.send('order.lines-cancelled.v1', cancelled);
   await becomes(order, 'order-received delayed', 'order-lines-cancelled 2 delayed');
