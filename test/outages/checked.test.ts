@@ -1,4 +1,5 @@
-// Later changes of what was checked are found, and e-mails that are sent after it.
+// The checks of orders can fail: they find wrong orders, later changes of what was checked, and e-mails that are sent
+// after it.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { createTestDatabase, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
 import { changedStates, keepStates, lateMails } from './checked.ts';
 import { type Checked, violations } from './checker.ts';
+import type { OrderOutcome } from './journal.ts';
 import { prepareChecks } from './prepare-checks.ts';
 
 let database: TestDatabase;
@@ -59,4 +61,57 @@ it('finds an e-mail that is sent after its order was checked, also with the name
   writeFileSync(file, 'Received');
   const found = await violations(shop, { answers: [], orders: [], accounts: [] }, new Map());
   expect(found).toEqual([`an e-mail about order ${orderId} was sent after it was checked`]);
+});
+
+/** What the checks find about an order of two units, changed by a statement, whose customer got these replies. */
+async function foundFor(change: string, replies: Partial<OrderOutcome>): Promise<string[]> {
+  const productId = newId();
+  await shop.admin.query(
+    `INSERT INTO order_lines (order_id, account_id, position, product_id, name, quantity, unit_price_minor, line_total_minor)
+     VALUES ($1, $1, 0, $2, 'Product', 2, 50, 100)`,
+    [orderId, productId],
+  );
+  await shop.admin.query(change);
+  const lines = [{ productId, quantity: 2 }];
+  const outcome = { key: 'key', accountId: orderId, orderId, lines, ...replies };
+  const found = await violations(shop, { answers: [], orders: [outcome], accounts: [] }, new Map());
+  return found.map((text) => text.replace(orderId, 'ID'));
+}
+
+const cancel = `UPDATE orders SET status = 'cancelled', cancelled_at = now(), stock_released = 'pending',
+  customer_notified = 'pending'`;
+const cancelUnits = (units: number): string => `UPDATE order_lines SET cancelled_quantity = ${units}`;
+
+it.each<[string, string, Partial<OrderOutcome>, string]>([
+  ['the shop cancelled by itself', cancel, {}, 'order ID is cancelled, and its customer did not ask'],
+  [
+    'the shop cancelled after the cancellation of one of its units',
+    `${cancelUnits(1)}; ${cancel}`,
+    { shortened: 200 },
+    'order ID is cancelled, and its customer did not ask',
+  ],
+  [
+    'was cancelled although this was refused',
+    cancel,
+    { cancelled: 409 },
+    'order ID is cancelled, and its customer got 409',
+  ],
+  ['lost a unit twice', cancelUnits(2), { shortened: 200 }, 'order ID has 2 cancelled units instead of 1'],
+  ['lost a unit without a request', cancelUnits(1), {}, 'order ID has 1 cancelled units instead of 0'],
+  ['kept a cancelled unit', cancelUnits(0), { shortened: 200 }, 'order ID has 0 cancelled units instead of 1'],
+  [
+    'was paid exactly, which was refused as another amount',
+    cancelUnits(0),
+    { paid: 409 },
+    'received key of order ID was answered 409',
+  ],
+])('finds an order that %s', async (_, change, replies, violation) => {
+  expect(await foundFor(change, replies)).toContain(violation);
+});
+
+it('finds nothing wrong about an order that is cancelled because its account is erased', async () => {
+  const erase = `INSERT INTO erased_accounts (account_id) VALUES ('${orderId}')`;
+  expect(await foundFor(`${cancel}; ${erase}`, {})).not.toContain(
+    'order ID is cancelled, and its customer did not ask',
+  );
 });

@@ -55,13 +55,17 @@ interface StoredOrder {
   readonly status: string;
   readonly lines: Record<string, number>;
   readonly cancelledUnits: number;
+  /** Whether its account is erased, which cancels pending orders. */
+  readonly erased: boolean;
 }
 
 async function orderViolations({ admin }: Checked, journal: Journal): Promise<string[]> {
   const { rows } = await admin.query<StoredOrder>(`
-    SELECT id, status, lines, "cancelledUnits" FROM ${allOrders}, LATERAL (
+    SELECT id, status, lines, "cancelledUnits",
+      EXISTS (SELECT FROM erased_accounts e WHERE e.account_id = orders.account_id) AS erased
+    FROM ${allOrders}, LATERAL (
       SELECT coalesce(json_object_agg(product_id, quantity), '{}') AS lines,
-        sum(cancelled_quantity)::int AS "cancelledUnits"
+        coalesce(sum(cancelled_quantity), 0)::int AS "cancelledUnits"
       FROM ${rowsOf('order_lines')} AS line) AS summed WHERE ${isUnchecked('orders.id')}`);
   const stored = new Map(rows.map((row) => [row.id, row]));
   const vanished = journal.orders.filter((outcome) => outcome.vanished === true);
@@ -82,14 +86,18 @@ async function orderViolations({ admin }: Checked, journal: Journal): Promise<st
     }
     const wanted = Object.fromEntries(lines.map(({ productId, quantity }) => [productId, quantity]));
     if (!sameEntries(wanted, order.lines)) found.push(`order ${orderId} has other lines than were ordered`);
-    if (cancelled === 200 && order.status !== 'cancelled')
+    // The cancellation of the only unit cancels the order, and changes no line.
+    const wasOnlyUnit = shortened === 200 && lines.length === 1 && lines[0]?.quantity === 1;
+    if ((cancelled === 200 || wasOnlyUnit) && order.status !== 'cancelled')
       found.push(`order ${orderId} was cancelled and is ${order.status}`);
-    if (shortened === 200 && order.cancelledUnits === 0 && order.status !== 'cancelled')
-      found.push(`a unit of order ${orderId} was cancelled, and the order has all`);
+    const units = shortened === 200 && !wasOnlyUnit ? 1 : 0;
+    if (order.cancelledUnits !== units)
+      found.push(`order ${orderId} has ${order.cancelledUnits} cancelled units instead of ${units}`);
     if (cancelledAgain !== undefined && cancelledAgain !== 200)
       found.push(`order ${orderId} was cancelled, and then the cancellation was answered ${cancelledAgain}`);
-    if (cancelled === 409 && order.status === 'cancelled')
-      found.push(`order ${orderId} is cancelled although the cancellation was refused`);
+    const mayBeCancelled = cancelled === undefined ? wasOnlyUnit || order.erased : cancelled === 200;
+    if (order.status === 'cancelled' && !mayBeCancelled)
+      found.push(`order ${orderId} is cancelled, and its customer ${cancelled ? `got ${cancelled}` : 'did not ask'}`);
   }
   const ids = new Set(accepted.map(({ orderId }) => orderId));
   if (ids.size !== accepted.length) found.push('two requests with different keys were told of the same order');
@@ -152,11 +160,14 @@ async function moneyViolations({ admin }: Checked, { orders }: Journal): Promise
     WHERE movement.reference IS NOT NULL AND ${isUnchecked('orders.id')} GROUP BY 1`);
   const entries = new Map(rows.map((row) => [row.movement, row.entries]));
   const found: string[] = [];
-  for (const { key, orderId, paid, reported = [] } of orders) {
+  for (const { key, orderId, paid, shortened, reported = [] } of orders) {
     const answered = [{ kind: 'received', reference: key, status: paid }, ...reported];
     for (const { kind, reference, status } of answered) {
       const recorded = entries.get(`${kind} ${reference}`) ?? 0;
       // 409: the amount was no longer that of the order, so the money is due as a refund.
+      const mayDiffer = reference === key && shortened === 200;
+      if (status !== undefined && status !== 200 && !(status === 409 && mayDiffer))
+        found.push(`${kind} ${reference} of order ${orderId} was answered ${status}`);
       if ((status === 200 || status === 409) && recorded !== 1)
         found.push(`${kind} ${reference} of order ${orderId} is in the ledger ${recorded} times`);
     }
