@@ -8,7 +8,7 @@ import type { ClusterSystem } from './system.ts';
 /** Everything that the shop stands on is killed, as by a loss of power, and started again. */
 const everything: Fault<ClusterSystem> = {
   name: 'all servers of all clusters are killed',
-  interrupts: 'service',
+  interrupts: 'database',
   async inject({ system: { postgres, broker, redis } }) {
     const began = performance.now();
     await Promise.all([

@@ -32,7 +32,7 @@ const inSeconds = (since: number): string => `${((performance.now() - since) / 1
 export const postgresFaults: readonly ClusterFault[] = [
   {
     name: 'the primary is killed',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject({ system: { postgres } }) {
       const former = await postgres.primary();
       const began = performance.now();
@@ -45,7 +45,7 @@ export const postgresFaults: readonly ClusterFault[] = [
   },
   {
     name: 'the primary is switched over',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject({ system: { postgres } }) {
       const former = await postgres.primary();
       const began = performance.now();
@@ -56,7 +56,7 @@ export const postgresFaults: readonly ClusterFault[] = [
   },
   {
     name: 'the primary hangs, and continues when there is another one',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject({ system: { postgres } }) {
       const former = await postgres.primary();
       const began = performance.now();
@@ -69,7 +69,7 @@ export const postgresFaults: readonly ClusterFault[] = [
   },
   {
     name: 'the primary is partitioned from its peers',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject({ system: { postgres } }) {
       const former = await postgres.primary();
       const began = performance.now();
@@ -84,7 +84,7 @@ export const postgresFaults: readonly ClusterFault[] = [
   },
   {
     name: 'the primary is partitioned from the services',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject({ system: { postgres }, journal }) {
       const { machine, name } = await postgres.primary();
       const began = performance.now();
@@ -100,7 +100,7 @@ export const postgresFaults: readonly ClusterFault[] = [
   },
   {
     name: 'the primary is partitioned from its peers and from the services',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject({ system: { postgres } }) {
       const former = await postgres.primary();
       const began = performance.now();
@@ -112,7 +112,7 @@ export const postgresFaults: readonly ClusterFault[] = [
   },
   {
     name: 'the synchronous standby is lost',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject({ system: { postgres } }) {
       const standby = await postgres.synchronousStandby();
       const began = performance.now();
@@ -125,7 +125,7 @@ export const postgresFaults: readonly ClusterFault[] = [
   },
   {
     name: 'the synchronous standby hangs',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject({ system: { postgres } }) {
       const standby = await postgres.synchronousStandby();
       const began = performance.now();
@@ -152,7 +152,7 @@ export const postgresFaults: readonly ClusterFault[] = [
   },
   {
     name: 'etcd loses its majority',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject({ system: { postgres } }) {
       const began = performance.now();
       await Promise.all([postgres.etcd.kill(0), postgres.etcd.kill(1)]);
@@ -168,7 +168,7 @@ export const postgresFaults: readonly ClusterFault[] = [
   },
   {
     name: 'all members are killed',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject({ system: { postgres } }) {
       const began = performance.now();
       await Promise.all(postgres.members.map((member) => member.kill()));

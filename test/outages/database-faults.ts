@@ -11,7 +11,7 @@ const poolSize = 10;
 export const databaseFaults: readonly Fault<System>[] = [
   {
     name: 'PostgreSQL is restarted',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject({ system }) {
       const startedAt = async () =>
         (await system.admin.query<{ at: string }>('SELECT pg_postmaster_start_time()::text AS at')).rows[0]?.at;
@@ -23,7 +23,7 @@ export const databaseFaults: readonly Fault<System>[] = [
   },
   {
     name: 'all database connections are terminated',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject({ system }) {
       let ended = 0;
       for (let time = 0; time < 5; time += 1) {
@@ -39,7 +39,7 @@ export const databaseFaults: readonly Fault<System>[] = [
   },
   {
     name: 'the database connection is cut between COMMIT and its answer',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject({ system, journal }) {
       // Only a committed request stores a reply that can be replayed. Some of the interrupted COMMITs are those of
       // handlers.
@@ -58,7 +58,7 @@ export const databaseFaults: readonly Fault<System>[] = [
   },
   {
     name: 'the database hangs',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject({ system, journal }) {
       const began = performance.now();
       system.databaseProxy.hang();
@@ -71,7 +71,7 @@ export const databaseFaults: readonly Fault<System>[] = [
   },
   {
     name: 'the database is read-only',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject({ system, journal }) {
       const began = performance.now();
       const since = await serverTime(system);
@@ -90,7 +90,7 @@ export const databaseFaults: readonly Fault<System>[] = [
   },
   {
     name: 'the connections of orders are all in use',
-    interrupts: 'service',
+    interrupts: 'database',
     async inject(scene) {
       const { system, journal } = scene;
       const client = await system.admin.connect();

@@ -4,10 +4,12 @@ import type { Journal } from './journal.ts';
 import type { Random } from './random.ts';
 
 /**
- * The effect on requests. `nothing`: every order is answered as in normal operation. `service`: 502, 503 and 504 are
- * permitted while the fault lasts and until the shop has recovered. `gateway`: requests may get no reply.
+ * The effect on requests. `nothing`: every order is answered as in normal operation. The others permit a reply while the
+ * fault lasts and until the shop has recovered. `database`: 503, and 504, because the time limits of a service add up to
+ * that of the gateway: 3 s for a connection and 7 s for a statement. `service`: also 502, because a process ends while
+ * it answers. `gateway`: also none.
  */
-export type Interrupts = 'nothing' | 'service' | 'gateway';
+export type Interrupts = 'nothing' | 'database' | 'service' | 'gateway';
 
 export interface Fault<S extends Deployment = Deployment> {
   readonly name: string;

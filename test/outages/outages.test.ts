@@ -2,7 +2,8 @@
 // replies. OUTAGE_SEED sets the schedule, OUTAGE_ROUNDS the number of rounds through the table, and OUTAGE_PATIENCE the
 // seconds in which all work must end. Prints the effect of each fault and the time of the recovery.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { answerViolations } from './answers.ts';
+import type { ProblemCode } from '@shop/shared/problem';
+import { answerViolations, noInterruption } from './answers.ts';
 import { payOrder, placeOrder } from './buyers.ts';
 import { countRows, pause, seen } from './fault.ts';
 import { faults } from './faults.ts';
@@ -46,6 +47,7 @@ async function inFlight(
   count: number,
   atOnce: number,
   work: (index: number, local: Journal) => Promise<void>,
+  refusals: readonly ProblemCode[] = [],
 ): Promise<Journal> {
   const local: Journal = { answers: [], orders: [], accounts: [] };
   let next = 0;
@@ -55,7 +57,7 @@ async function inFlight(
     }),
   );
   rounds.keep(local);
-  expect(answerViolations(local.answers, { interrupts: 'nothing', from: 0, until: 0 })).toEqual([]);
+  expect(answerViolations(local.answers, noInterruption, refusals)).toEqual([]);
   return local;
 }
 
@@ -76,9 +78,14 @@ function buyerOf(index: number) {
 describe('contention', () => {
   it('sells the last unit once to two hundred buyers', async () => {
     const [productId = ''] = await rounds.addProducts(1, 1);
-    const local = await inFlight(200, 32, async (index, into) => {
-      await order(into, index, 'last', [{ productId, quantity: 1 }]);
-    });
+    const local = await inFlight(
+      200,
+      32,
+      async (index, into) => {
+        await order(into, index, 'last', [{ productId, quantity: 1 }]);
+      },
+      ['insufficient-stock'],
+    );
     expect(local.orders.filter(({ orderId }) => orderId !== undefined)).toHaveLength(1);
     expect(new Set(local.orders.map(({ refused }) => refused))).toEqual(new Set([undefined, 409]));
     expect(await rounds.violationsAtRest()).toEqual([]);
@@ -101,7 +108,7 @@ describe('contention', () => {
     const [productId = ''] = await rounds.addProducts(1, stockEach);
     const staff = await system.buyer(`staff-${seed}`, 'orders:fulfil');
     const outcomes: string[] = [];
-    await inFlight(1_000, 8, async (index, into) => {
+    const race = async (index: number, into: Journal): Promise<void> => {
       const outcome = await order(into, index, 'race', [{ productId, quantity: 1 }]);
       const act = (action: 'process' | 'cancel' | 'ship' | 'deliver', token: string) =>
         untilClear(
@@ -124,7 +131,8 @@ describe('contention', () => {
       outcome.cancelled = cancelled.status;
       outcomes.push([cancelled.status, shipped.status].join(' '));
       if (shipped.status === 200) await act('deliver', staff.token);
-    });
+    };
+    await inFlight(1_000, 8, race, ['order-already-shipped', 'invalid-transition']);
     expect(outcomes.filter((outcome) => outcome !== '200 409' && outcome !== '409 200')).toEqual([]);
     expect(new Set(outcomes).size).toBe(2);
     expect(await rounds.violationsAtRest()).toEqual([]);

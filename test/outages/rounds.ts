@@ -1,14 +1,14 @@
 // Runs rounds: customers shop while a fault is injected, and afterwards everything is counted.
 import { writeSync } from 'node:fs';
 import { slowness } from '@shop/shared/testing';
-import { answerViolations, type Interruption } from './answers.ts';
+import { answerViolations, type Interruption, noInterruption } from './answers.ts';
 import { movesOf } from './archive.ts';
 import { startShopping } from './buyers.ts';
 import { keepStates } from './checked.ts';
 import { violations } from './checker.ts';
 import type { Deployment } from './deployment.ts';
 import { type Fault, pause } from './fault.ts';
-import { isFailure, type Journal } from './journal.ts';
+import { isFailure, type Journal, type Recorded } from './journal.ts';
 import { addProducts } from './products.ts';
 import { createRandom } from './random.ts';
 import { keepReading } from './readers.ts';
@@ -23,7 +23,10 @@ const promised = 10_000;
 
 export interface RoundsOptions<S extends Deployment> {
   readonly system: S;
-  /** The records of all rounds, because the checker counts everything since the start. */
+  /**
+   * The records of all rounds, because the checker counts everything since the start. Its replies are those that no
+   * round has judged, such as those to registrations.
+   */
   readonly journal: Journal;
   /** Milliseconds after which a round no longer waits for the end of all work. */
   readonly patience: number;
@@ -108,6 +111,7 @@ export class Rounds<S extends Deployment> {
     const processes = [...this.#system.all(), this.#system.archiver];
     return [
       ...processes.flatMap((process) => process.accidents()),
+      ...answerViolations(this.#journal.answers.splice(0), noInterruption),
       ...(await violations(this.#system, this.#journal, this.#initialStock)),
     ];
   }
@@ -150,6 +154,7 @@ export class Rounds<S extends Deployment> {
       this.keep(journal);
     }
     const stopped = performance.now();
+    const answers = [...this.#journal.answers.splice(0), ...journal.answers];
     const violations = await this.#violationsBeside(moving);
     const checked = performance.now();
     const moves = await movesOf(system.admin);
@@ -159,21 +164,28 @@ export class Rounds<S extends Deployment> {
     const paceAfter = slowness();
     const pace = Math.max(paceBefore, paceAfter);
     const allowed = (fault.recovery ?? promised) * pace;
-    const lastFailure = journal.answers.findLast(isFailure)?.at ?? ended;
-    const recovery = Math.max(ready, lastFailure) - ended;
+    const recovery = Math.max(ready, lastFailure(answers, ended)) - ended;
     const inTime = `well after ${inSeconds(recovery)} of ${inSeconds(allowed)} s`;
     this.#log(
       `${name}: ${evidence ?? 'was not seen to happen'}; ${archived} orders archived, ${restored} restored; ` +
-        `${inTime} (pace ${pace.toFixed(1)}); ${journal.answers.length} requests in ${inSeconds(stopped - began)} s, ` +
+        `${inTime} (pace ${pace.toFixed(1)}); ${answers.length} requests in ${inSeconds(stopped - began)} s, ` +
         `checked in ${inSeconds(checked - stopped)} s`,
     );
     const interruption: Interruption = { interrupts: fault.interrupts, from, until: ended + allowed };
-    violations.push(...answerViolations(journal.answers, interruption));
+    violations.push(...answerViolations(answers, interruption));
     if (!journal.orders.some(({ orderId }) => orderId !== undefined)) violations.push('no order was accepted');
     if (recovery > allowed) violations.push(inTime);
-    const statuses = journal.answers.map(({ status }) => status);
+    const statuses = answers.map(({ status }) => status);
     return { evidence, archived, violations, recovery, statuses, pace: paceAfter };
   }
+}
+
+/**
+ * The time of the last failure: the start of a request that began after the fault had ended, and the end of one that
+ * began before. The gateway ends each request after 10 s, so that the latter is within `promised`.
+ */
+export function lastFailure(answers: readonly Recorded[], ended: number): number {
+  return Math.max(...answers.filter(isFailure).map(({ at, until }) => (at < ended ? until : at)), 0);
 }
 
 const inSeconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(1);
