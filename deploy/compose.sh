@@ -8,7 +8,8 @@
 # The variables of Compose, such as COMPOSE_PROJECT_NAME, COMPOSE_FILE and COMPOSE_PROFILES, have their usual meaning.
 #
 # Names of services are split into words on purpose.
-# shellcheck disable=SC2046,SC2086
+# A command that fails inside `$(…)` ends the script only in an assignment. So every list is assigned before it is used.
+# shellcheck disable=SC2086
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -34,8 +35,12 @@ usage() {
   exit 2
 }
 
-# Prints the names of the services that have a migration job.
-migrated() { compose config --services | sed -n 's/-migrate$//p' | sort; }
+# Sets `migrated` to the names of the services that have a migration job.
+read_services() {
+  migrated=$(compose config --services)
+  migrated=$(printf '%s\n' "$migrated" | sed -n 's/-migrate$//p' | sort)
+  [ -n "$migrated" ] || fail "the compose file has no service with a migration job"
+}
 
 # Runs a command, and prints its output only when it fails.
 quietly() {
@@ -114,11 +119,15 @@ define_broker() {
 # Deletes the users of services that the definitions of the broker no longer have.
 end_broker_users() {
   defined=$(compose exec -T rabbitmq cat /run/secrets/definitions.json)
-  names=$( (migrated; echo operator) | paste -sd '|' -)
-  users=$(compose exec -T rabbitmq rabbitmqctl --quiet --no-table-headers list_users | cut -f 1)
-  for user in $(printf '%s\n' "$users" | grep -E "^($names)(_[0-9]+)?\$"); do
-    printf '%s\n' "$defined" | grep -qF "\"name\": \"$user\"" ||
-      compose exec -T rabbitmq rabbitmqctl --quiet delete_user "$user" </dev/null
+  [ -n "$defined" ] || fail "the secrets of rabbitmq contain no definitions"
+  names=$(printf '%s\n' $migrated operator | paste -sd '|' -)
+  users=$(compose exec -T rabbitmq rabbitmqctl --quiet --no-table-headers list_users)
+  users=$(printf '%s\n' "$users" | cut -f 1 | grep -E "^($names)(_[0-9]+)?\$") || fail "rabbitmq lists no user of a service"
+  for user in $users; do
+    case $defined in
+      *"\"name\": \"$user\""*) ;;
+      *) compose exec -T rabbitmq rabbitmqctl --quiet delete_user "$user" </dev/null ;;
+    esac
   done
 }
 
@@ -143,13 +152,14 @@ rotate() {
       ;;
     database)
       # The secrets do not contain this variable.
-      if compose config | grep -qE '^ *DATABASE_READ_URL: .*//catalogue(_[0-9]+)?[:@]'; then
+      config=$(compose config)
+      if printf '%s\n' "$config" | grep -qE '^ *DATABASE_READ_URL: .*//catalogue(_[0-9]+)?[:@]'; then
         fail "the rotation would end the login in DATABASE_READ_URL; remove it from there (postgres://host/shop), and the catalogue uses its own"
       fi
       change_secret add database
       run_job provision
       change_secret use database
-      replace_all $(migrated)
+      replace_all $migrated
       change_secret end database
       run_job provision
       ;;
@@ -157,15 +167,15 @@ rotate() {
       change_secret add broker
       define_broker
       change_secret use broker
-      replace_all $(migrated)
+      replace_all $migrated
       change_secret end broker
       end_broker_users
       ;;
     internal | cursors | key-encryption)
       change_secret add "$1"
-      replace_all $(migrated)
+      replace_all $migrated
       change_secret use "$1"
-      replace_all $(migrated)
+      replace_all $migrated
       say "the former value is still accepted; later, run: deploy/compose.sh forget $1"
       ;;
     *) usage ;;
@@ -176,14 +186,14 @@ forget() {
   case $1 in
     internal | cursors | key-encryption)
       change_secret end "$1"
-      replace_all $(migrated)
+      replace_all $migrated
       ;;
     *) usage ;;
   esac
 }
 
 update() {
-  replaceable="$(migrated | paste -sd ' ' -) gateway"
+  replaceable="$(printf '%s\n' "$migrated" | paste -sd ' ' -) gateway"
   for service in "$@"; do
     case " $replaceable " in
       *" $service "*) ;;
@@ -202,10 +212,12 @@ update() {
 case ${1-} in
   update)
     shift
+    read_services
     update "$@"
     ;;
   rotate | forget)
     [ $# -eq 2 ] || usage
+    read_services
     "$@"
     ;;
   *) usage ;;

@@ -6,6 +6,8 @@
 #
 # OVERLAY is the folder of the manifests, such as deploy/kubernetes/overlays/production. It needs kubectl, and Docker with the image of
 # deploy/setup: SETUP_IMAGE, by default shop/setup. NAMESPACE is the namespace, by default shop.
+#
+# A command that fails inside `$(…)` or before a `|` ends the script only in an assignment. So every list is assigned before it is used.
 set -eu
 
 processes='app.kubernetes.io/component=process,app.kubernetes.io/name!=gateway'
@@ -17,21 +19,29 @@ usage() {
   exit 2
 }
 
+fail() {
+  printf 'kubernetes.sh: %s\n' "$*" >&2
+  exit 1
+}
+
 # Prints a file of a Secret.
 secret_file() { kube get secret "$1" --output "go-template={{index .data \"$2\" | base64decode}}"; }
 
 # Makes a step of a rotation in all Secrets: add, use or end.
 change_secret() {
   echo "$1 $2"
-  secret_file kept-secrets secrets.json |
-    docker run --rm --interactive "${SETUP_IMAGE:-shop/setup}" src/secrets.ts kubernetes "$1" "$2" |
-    kube replace --filename - >/dev/null
+  kept=$(secret_file kept-secrets secrets.json)
+  changed=$(printf '%s\n' "$kept" |
+    docker run --rm --interactive "${SETUP_IMAGE:-shop/setup}" src/secrets.ts kubernetes "$1" "$2")
+  printf '%s\n' "$changed" | kube replace --filename - >/dev/null
 }
 
 # Replaces the pods of all services one by one.
 restart() {
+  deployments=$(kube get deployment --selector "$processes" --output name)
+  [ -n "$deployments" ] || fail "no deployment has the labels $processes"
   kube rollout restart deployment --selector "$processes"
-  for deployment in $(kube get deployment --selector "$processes" --output name); do
+  for deployment in $deployments; do
     kube rollout status "$deployment" --timeout 17m
   done
 }
@@ -44,20 +54,31 @@ provision() {
 }
 
 broker() {
-  node=$(kube get pods --selector app.kubernetes.io/name=rabbitmq --output name | head -n 1)
+  nodes=$(kube get pods --selector app.kubernetes.io/name=rabbitmq --output name)
+  [ -n "$nodes" ] || fail "no pod has the label app.kubernetes.io/name=rabbitmq"
+  node=$(printf '%s\n' "$nodes" | head -n 1)
   kube exec --stdin "$node" -- rabbitmqctl --quiet "$@"
 }
 
 # Adds to the running broker what its definitions have in addition.
-define_broker() { secret_file rabbitmq-secrets definitions.json | broker import_definitions; }
+define_broker() {
+  defined=$(secret_file rabbitmq-secrets definitions.json)
+  printf '%s\n' "$defined" | broker import_definitions
+}
 
 # Deletes the users of services that the definitions of the broker no longer have.
 end_broker_users() {
   defined=$(secret_file rabbitmq-secrets definitions.json)
   services=$(kube get deployment --selector "$processes" --output 'jsonpath={.items[*].metadata.name}')
-  names=$(echo "$services operator" | tr ' ' '|')
-  for user in $(broker --no-table-headers list_users </dev/null | cut -f 1 | grep -E "^($names)(_[0-9]+)?\$"); do
-    printf '%s\n' "$defined" | grep -qF "\"name\": \"$user\"" || broker delete_user "$user" </dev/null
+  [ -n "$services" ] || fail "no deployment has the labels $processes"
+  names=$(printf '%s\n' "$services operator" | tr ' ' '|')
+  users=$(broker --no-table-headers list_users </dev/null)
+  users=$(printf '%s\n' "$users" | cut -f 1 | grep -E "^($names)(_[0-9]+)?\$") || fail "rabbitmq lists no user of a service"
+  for user in $users; do
+    case $defined in
+      *"\"name\": \"$user\""*) ;;
+      *) broker delete_user "$user" </dev/null ;;
+    esac
   done
 }
 

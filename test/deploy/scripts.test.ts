@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { serviceNames } from '@shop/shared/runtime';
+import { type Environment, serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { rotated } from '../../deploy/setup/src/rotate.ts';
 import { render } from './kustomize.ts';
@@ -35,9 +35,17 @@ describe.each(scripts)('%s', (script) => {
   });
 });
 
-// Stands in for kubectl and docker: records its arguments, and prints what a cluster with one service would.
-const recorder = `#!/bin/sh
+/** Records the arguments of a program. Calls that contain FAILING fail, and those that contain EMPTY print nothing. */
+const recorded = `#!/bin/sh
 echo "$*" >> "$(dirname "$0")/calls"
+case "$*" in
+  *"\${FAILING:-none of them}"*) exit 1 ;;
+  *"\${EMPTY:-none of them}"*) exit 0 ;;
+esac
+`;
+
+/** Stands in for kubectl and docker, and prints what a cluster with one service would. */
+const recorder = `${recorded}
 case "$*" in
   *"get deployment"*jsonpath*) echo orders ;;
   *"get deployment"*) echo deployment.apps/orders ;;
@@ -47,36 +55,49 @@ case "$*" in
 esac
 `;
 
-/** Runs deploy/kubernetes.sh without a cluster. @returns the calls that change something, in their order */
-function changesOf(...parameters: string[]): string[] {
+interface Run {
+  readonly status: number | null;
+  readonly stderr: string;
+  /** The calls that change something, in their order. */
+  readonly changes: readonly string[];
+}
+
+/** Runs deploy/kubernetes.sh without a cluster. */
+function runKubernetes(parameters: readonly string[], environment: Environment = {}): Run {
   const folder = mkdtempSync(join(tmpdir(), 'shop-kubernetes-'));
   try {
     for (const program of ['kubectl', 'docker']) writeFileSync(join(folder, program), recorder, { mode: 0o755 });
-    const env = { ...process.env, PATH: [folder, process.env.PATH].join(delimiter) };
+    const env = { ...process.env, PATH: [folder, process.env.PATH].join(delimiter), ...environment };
     const { status, stderr } = spawnSync(`${root}deploy/kubernetes.sh`, [...parameters, 'overlay'], {
       env,
       encoding: 'utf8',
     });
-    expect([status, stderr]).toEqual([0, '']);
     const changes = /(?:add|use|end) [\w-]+$|apply .*|rollout restart \w+|import_definitions|delete_user .*/;
-    return readFileSync(join(folder, 'calls'), 'utf8')
-      .split('\n')
-      .flatMap((call) => changes.exec(call) ?? []);
+    const calls = readFileSync(join(folder, 'calls'), 'utf8').split('\n');
+    return { status, stderr, changes: calls.flatMap((call) => changes.exec(call) ?? []) };
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
+/** @returns the calls that change something, in their order */
+function changesOf(...parameters: string[]): readonly string[] {
+  const { status, stderr, changes } = runKubernetes(parameters);
+  expect([status, stderr]).toEqual([0, '']);
+  return changes;
+}
+
 /** Stands in for the Docker of a shop with one service, whose container `old` is replaced by `new`. */
-const compose = `#!/bin/sh
-echo "$*" >> "$(dirname "$0")/calls"
+const compose = `${recorded}
 case "$*" in
   *"config --services"*) echo orders-migrate ;;
   *" config"*) echo "  DATABASE_READ_URL: $READ_URL" ;;
   *" ps "*"-q "*) if grep -q -- --scale "$(dirname "$0")/calls"; then printf 'old\\nnew\\n'; else echo old; fi ;;
   *" up "*--scale*) sleep "$STARTING" ;;
   *"inspect"*) printf 'CMD\\ntrue\\n' ;;
-  "exec new"*) exit 1 ;;
+  "exec new"*) exit "$NEW" ;;
+  *definitions.json*) echo '"name": "orders_2"' ;;
+  *list_users*) printf 'orders\\t[]\\norders_2\\t[]\\nmonitoring\\t[]\\n' ;;
 esac
 `;
 
@@ -88,11 +109,13 @@ describe('deploy/compose.sh', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const environment = (given: { READ_URL?: string; STARTING?: string } = {}) => ({
+  /** NEW is the exit code of the health check of the new container. */
+  const environment = (given: Environment = {}) => ({
     ...process.env,
     PATH: [folder, process.env.PATH].join(delimiter),
     READ_URL: '',
     STARTING: '0',
+    NEW: '1',
     ...given,
   });
   const calls = () => readFileSync(join(folder, 'calls'), 'utf8').split('\n');
@@ -132,6 +155,40 @@ describe('deploy/compose.sh', () => {
     await ended;
     expect(calls().some((call) => call.endsWith('add database'))).toBe(refused === 0);
   });
+
+  const rotate = (secret: string, given: Environment = {}) =>
+    spawnSync(`${root}deploy/compose.sh`, ['rotate', secret], { env: environment({ NEW: '0', ...given }) }).status;
+  const ending = () => calls().filter((call) => /end \w+$|delete_user/.test(call));
+
+  it('ends only the former logins', () => {
+    expect(rotate('broker')).toBe(0);
+    expect(ending()).toEqual([
+      expect.stringMatching(/end broker$/),
+      'compose exec -T rabbitmq rabbitmqctl --quiet delete_user orders',
+    ]);
+  });
+
+  it.each([
+    ['database', { FAILING: 'config --services' }],
+    ['database', { EMPTY: 'config --services' }],
+    ['database', { FAILING: 'compose config' }],
+    ['database', { FAILING: 'ps -q orders' }],
+    ['database', { EMPTY: 'ps -q orders' }],
+    ['broker', { FAILING: 'config --services' }],
+  ])('ends no login of %s when a list is missing: %j', (secret, missing) => {
+    expect(rotate(secret, missing)).toBe(1);
+    expect(ending()).toEqual([]);
+  });
+
+  it.each([
+    { FAILING: 'cat /run/secrets/definitions.json' },
+    { EMPTY: 'cat /run/secrets/definitions.json' },
+    { FAILING: 'list_users' },
+    { EMPTY: 'list_users' },
+  ])('deletes no user of the broker when a list is missing: %j', (missing) => {
+    expect(rotate('broker', missing)).toBe(1);
+    expect(calls()).not.toContainEqual(expect.stringContaining('delete_user'));
+  });
 });
 
 describe('deploy/kubernetes.sh', () => {
@@ -161,6 +218,29 @@ describe('deploy/kubernetes.sh', () => {
     (what) => {
       expect(changesOf('rotate', what)).toEqual([`add ${what}`, restart, `use ${what}`, restart, operator]);
       expect(changesOf('forget', what)).toEqual([`end ${what}`, restart, operator]);
+    },
+  );
+
+  it.each([
+    ['database', { FAILING: 'get secret kept-secrets' }],
+    ['database', { FAILING: 'run --rm' }],
+    ['database', { FAILING: '--output name' }],
+    ['database', { EMPTY: '--output name' }],
+    ['broker', { FAILING: 'get secret rabbitmq-secrets' }],
+    ['broker', { FAILING: 'get pods' }],
+    ['broker', { EMPTY: 'get pods' }],
+  ])('ends no login of %s when a list or a secret is missing: %j', (secret, missing) => {
+    const { status, changes } = runKubernetes(['rotate', secret], missing);
+    expect(status).toBe(1);
+    expect(changes).not.toContain(`end ${secret}`);
+  });
+
+  it.each([{ FAILING: 'jsonpath' }, { EMPTY: 'jsonpath' }, { FAILING: 'list_users' }, { EMPTY: 'list_users' }])(
+    'deletes no user of the broker when a list is missing: %j',
+    (missing) => {
+      const { status, changes } = runKubernetes(['rotate', 'broker'], missing);
+      expect(status).toBe(1);
+      expect(changes).not.toContainEqual(expect.stringContaining('delete_user'));
     },
   );
 });
