@@ -2,6 +2,7 @@
 // shop ends when a transaction commits again, whatever the shop and HAProxy have noticed by then.
 import { type Fault, pause, seen } from '../outages/fault.ts';
 import type { Member } from './patroni.ts';
+import type { PostgresCluster } from './postgres-cluster.ts';
 import type { ClusterSystem } from './system.ts';
 
 type ClusterFault = Fault<ClusterSystem>;
@@ -25,6 +26,14 @@ async function thawStopped({ postgres }: ClusterSystem): Promise<void> {
 async function reconnect({ postgres }: ClusterSystem): Promise<void> {
   for (const { machine } of postgres.members) await machine.reconnect();
   await postgres.untilComplete();
+}
+
+/** Resolves to the time until commits waited for another standby than the lost one; undefined when none replaced it. */
+async function untilReplaced(postgres: PostgresCluster, lost: Member): Promise<string | undefined> {
+  const began = performance.now();
+  await postgres.primary();
+  const time = inSeconds(began);
+  return (await seen(async () => (await postgres.synchronousStandby()) !== lost)) ? time : undefined;
 }
 
 const inSeconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`;
@@ -115,11 +124,10 @@ export const postgresFaults: readonly ClusterFault[] = [
     interrupts: 'database',
     async inject({ system: { postgres } }) {
       const standby = await postgres.synchronousStandby();
-      const began = performance.now();
       stopped.push(standby);
       await standby.kill();
-      await postgres.primary();
-      return `${standby.name} was killed, and commits waited for another one for ${inSeconds(began)}`;
+      const time = await untilReplaced(postgres, standby);
+      return time && `${standby.name} was killed, and commits waited for another one for ${time}`;
     },
     repair: startStopped,
   },
@@ -128,11 +136,10 @@ export const postgresFaults: readonly ClusterFault[] = [
     interrupts: 'database',
     async inject({ system: { postgres } }) {
       const standby = await postgres.synchronousStandby();
-      const began = performance.now();
       stopped.push(standby);
       await standby.freeze();
-      await postgres.primary();
-      return `${standby.name} was suspended, and commits waited for another one for ${inSeconds(began)}`;
+      const time = await untilReplaced(postgres, standby);
+      return time && `${standby.name} was suspended, and commits waited for another one for ${time}`;
     },
     repair: thawStopped,
   },

@@ -1,6 +1,7 @@
 // Nodes of the RabbitMQ cluster are killed, suspended, partitioned and started again. Orders continue, and their events wait at most
 // until a majority of the nodes is there again.
 import type { RabbitmqNode } from '../../shared/src/testing/servers/rabbitmq-node.ts';
+import { answers } from '../outages/broker-faults.ts';
 import { countRows, eventsWait, type Fault, pause, seen } from '../outages/fault.ts';
 import type { Link, Machine } from './machines.ts';
 import type { ClusterSystem } from './system.ts';
@@ -40,13 +41,16 @@ function nodeIsLost(
       const machine = system.broker.machines[index];
       server = system.broker.nodes[index];
       if (server === undefined || machine === undefined) return undefined;
-      await lose({ server, machine });
+      const lost = server;
+      await lose({ server: lost, machine });
       try {
         const confirmed = await confirmsWithoutIt(system);
         await pause(untilLost);
-        return confirmed ? `the nodes other than ${machine.name} confirmed events` : undefined;
+        // A node that is partitioned from its peers only has stopped by now, because it is a minority.
+        const isLost = await seen(async () => !(await answers(lost.url)));
+        return confirmed && isLost ? `the nodes other than ${machine.name} confirmed events` : undefined;
       } finally {
-        await restore({ server, machine });
+        await restore({ server: lost, machine });
       }
     },
     async repair({ broker }) {

@@ -5,7 +5,8 @@ import { countRows, eventsWait, type Fault, pause, seen } from './fault.ts';
 import { consumerQueues, withChannel } from './queues.ts';
 import type { System } from './system.ts';
 
-async function answers(url: string): Promise<boolean> {
+/** Whether the broker at this address accepts a connection within a second. */
+export async function answers(url: string): Promise<boolean> {
   try {
     const connection = await connect(url, { timeout: 1_000 });
     connection.on('error', () => {});
