@@ -21,9 +21,11 @@ function unavailable(name: string, begin: Act, end: Act): Fault<ClusterSystem> {
       const alone = await seen(() => gateways.every((gateway) => lastLogged(gateway) === 'alone'));
       await pause(lasting);
       await end(system);
+      if (!alone || before === 0) return undefined;
       const together = await seen(() => gateways.every((gateway) => lastLogged(gateway) === 'together'));
-      const shared = before > 0 && (await seen(async () => (await countersIn(system)) > 0));
-      return alone && together && shared ? 'both gateways counted alone, and then together again' : undefined;
+      if (!together || !(await seen(async () => (await countersIn(system)) > 0)))
+        throw new Error('the gateways did not count together again');
+      return 'both gateways counted alone, and then together again';
     },
   };
 }

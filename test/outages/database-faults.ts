@@ -84,7 +84,9 @@ export const databaseFaults: readonly Fault<System>[] = [
       });
       const refused = await seen(() => journal.answers.some(({ at, status }) => at > began && status === 503), 0);
       const events = await deliveriesSince(system, since);
-      if (!notReady || !refused || events.longest > 1) return undefined;
+      if (!notReady) throw new Error('a service was ready while its database was read-only');
+      if (events.longest > 1) throw new Error(`an event took effect at attempt ${events.longest}`);
+      if (!refused || events.taken === 0) return undefined;
       return `no service was ready, and ${events.taken} events were taken later, each at its first attempt`;
     },
   },

@@ -52,7 +52,8 @@ export const eventFaults: readonly Fault[] = [
       await withChannel(system, async (channel) => {
         for (const { queue } of queues) await channel.purgeQueue(queue);
       });
-      return all ? `${expected} dead letters` : undefined;
+      if (!all) throw new Error(`not ${expected} dead letters, but ${JSON.stringify(queues)}`);
+      return `${expected} dead letters`;
     },
   },
 ];

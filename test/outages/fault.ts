@@ -1,4 +1,5 @@
 // A fault, and the data for its injection.
+import { atThisPace } from '@shop/shared/testing';
 import type { Deployment } from './deployment.ts';
 import type { Journal } from './journal.ts';
 import type { Random } from './random.ts';
@@ -22,6 +23,7 @@ export interface Fault<S extends Deployment = Deployment> {
   /**
    * Injects the fault while buyers shop, removes it, and resolves to the evidence; undefined when the fault had no
    * effect.
+   * @throws Error when the shop does not react to the effect as it must
    */
   inject(scene: Scene<S>): Promise<string | undefined>;
   /** Repairs, while customers shop, what the fault has left broken. Called when the shop has recovered. */
@@ -41,9 +43,9 @@ export interface Scene<S extends Deployment = Deployment> {
 export const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Whether the condition becomes true within half a minute. Checks it often. */
+/** Whether the condition becomes true within half a minute, or the given time, at the pace of the machine. */
 export async function seen(happened: () => boolean | Promise<boolean>, within = 30_000): Promise<boolean> {
-  const deadline = performance.now() + within;
+  const deadline = performance.now() + atThisPace(within);
   while (!(await happened())) {
     if (performance.now() > deadline) return false;
     await pause(50);

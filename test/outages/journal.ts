@@ -1,4 +1,5 @@
 // The journal of the customers: every reply, and the outcome of each order and registration.
+import { atThisPace } from '@shop/shared/testing';
 
 export type Asked = 'order' | 'view' | 'cancel' | 'ship' | 'register' | 'pay' | 'refund';
 
@@ -72,8 +73,7 @@ export interface ClearRequest {
 }
 
 /** Milliseconds, longer than the time limit of a request at the gateway. */
-export const answerWithin = 30_000;
-const clearWithin = 120_000;
+export const answerWithin = (): number => atThisPace(30_000);
 
 /** Whether there is no reply, or the reply is a failure of the shop. */
 export function isFailure({ status }: Pick<Recorded, 'status'>): boolean {
@@ -87,6 +87,7 @@ export async function untilClear(
   url: string,
   request: ClearRequest,
 ): Promise<Recorded> {
+  const clearWithin = atThisPace(120_000);
   const deadline = performance.now() + clearWithin;
   for (;;) {
     const recorded = await askOnce(asked, url, request);
@@ -110,7 +111,7 @@ async function askOnce(asked: Asked, url: string, { token, key, body }: ClearReq
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(answerWithin),
+      signal: AbortSignal.timeout(answerWithin()),
     });
     const { status, headers } = answer;
     const text = await answer.text();

@@ -77,9 +77,11 @@ function archiverDies(point: CrashPoint): Fault {
     interrupts: 'nothing',
     async inject({ system }) {
       const died = await allDie([system.archiver], (process) => process.crashAt(point));
+      if (died === undefined) return undefined;
       const { archived } = await movesOf(system.admin);
-      const continues = await seen(async () => (await movesOf(system.admin)).archived > archived);
-      return died && continues ? `${died}, and moved orders again` : undefined;
+      if (!(await seen(async () => (await movesOf(system.admin)).archived > archived)))
+        throw new Error('the archiver moved no order again');
+      return `${died}, and moved orders again`;
     },
   };
 }

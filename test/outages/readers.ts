@@ -50,7 +50,7 @@ async function read(gatewayUrl: string, target: string, { token }: Buyer): Promi
   const headers = { Authorization: `Bearer ${token}` };
   try {
     const sent = { method: 'GET', target, headers, body: undefined, chunked: false };
-    const { status, headers: fields, text } = await send(gatewayUrl, sent, answerWithin);
+    const { status, headers: fields, text } = await send(gatewayUrl, sent, answerWithin());
     // The body of a success is not judged, and would take most of the journal's memory.
     const body = status === 200 ? '' : text;
     const [type, retryAfter] = [fields['content-type'] ?? '', fields['retry-after'] ?? null];

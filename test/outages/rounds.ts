@@ -1,6 +1,7 @@
 // Runs rounds: customers shop while a fault is injected, and afterwards everything is counted.
 import { writeSync } from 'node:fs';
 import { slowness } from '@shop/shared/testing';
+import { paceVariable } from '../../shared/src/testing/run-state.ts';
 import { answerViolations, type Interruption, noInterruption } from './answers.ts';
 import { movesOf } from './archive.ts';
 import { startShopping } from './buyers.ts';
@@ -118,11 +119,12 @@ export class Rounds<S extends Deployment> {
 
   /**
    * Injects the fault while customers shop, and finds out whether the shop recovers in time and nothing is lost.
-   * @param paceBefore the slowness of the machine before the round
+   * @param paceBefore the slowness of the machine before the round. The time limits of the round follow it.
    */
   async run(fault: Fault<S>, seed: number, paceBefore = slowness()): Promise<Round> {
     const system = this.#system;
     const { name } = fault;
+    process.env[paceVariable] = String(paceBefore);
     const productIds = await this.addProducts(productCount, stockEach);
     const random = createRandom(seed);
     const { gatewayUrl, buyers, payer } = system;

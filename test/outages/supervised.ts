@@ -15,7 +15,7 @@ export interface Supervised {
   pid(): number | undefined;
   /** How often it has died so far, for any reason. */
   deaths(): number;
-  /** Describes each end of the process since the last call that was not caused by a kill. */
+  /** Describes each end of the process since the last call that was caused neither by `kill` nor by `crashAt`. */
   accidents(): readonly string[];
   kill(signal: NodeJS.Signals): void;
   /** Makes the process kill itself the next time that it reaches this point, only for this account if one is given. */
@@ -56,12 +56,15 @@ export function supervise({ name, url, main, environment, random }: Launch): Sup
   let ahead = 0;
   let toldAhead = 0;
   let child: ChildProcess;
+  /** The processes that may end by SIGKILL. */
+  const condemned = new WeakSet<ChildProcess>();
 
   const start = (): void => {
-    child = spawn(process.execPath, [...preloaded, main], {
+    const started = spawn(process.execPath, [...preloaded, main], {
       env: { ...plainEnvironment(), ...environment, CLOCK_AHEAD: String(ahead) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
+    child = started;
     const keep = (data: unknown): void => {
       output = (output + String(data)).slice(-20_000);
     };
@@ -77,7 +80,7 @@ export function supervise({ name, url, main, environment, random }: Launch): Sup
     });
     // `close` comes after `exit`, when all output has been read.
     child.on('close', (code, signal) => {
-      if (!stopping && signal !== 'SIGKILL')
+      if (!stopping && !(signal === 'SIGKILL' && condemned.has(started)))
         accidents.push(`${name} ended by itself (${code ?? signal}): ${output.slice(-2_000)}`);
     });
   };
@@ -89,8 +92,14 @@ export function supervise({ name, url, main, environment, random }: Launch): Sup
     pid: () => child.pid,
     deaths: () => deaths,
     accidents: () => accidents.splice(0),
-    kill: (signal) => void child.kill(signal),
-    crashAt: (crashAt, account) => void child.send({ crashAt, account }, () => {}),
+    kill(signal) {
+      if (signal === 'SIGKILL') condemned.add(child);
+      child.kill(signal);
+    },
+    crashAt(crashAt, account) {
+      condemned.add(child);
+      child.send({ crashAt, account }, () => {});
+    },
     setClock(milliseconds) {
       ahead = milliseconds;
       child.send({ clockAhead: ahead }, () => {});

@@ -1,4 +1,5 @@
-// The soak with one fault, which makes the shop lose a unit of stock. For the test that a soak reports violations.
+// The soak with one fault, which makes the shop lose a unit of stock, and an order that was checked. For the test that a
+// soak reports violations.
 import { pause } from '../outages/fault.ts';
 import { startSystem } from '../outages/system.ts';
 import { soakCommand } from './command.ts';
@@ -14,6 +15,7 @@ process.exit(
           interrupts: 'nothing',
           async inject({ system, productIds: [id] }) {
             await system.admin.query('UPDATE catalogue.products SET stock = stock - 1 WHERE id = $1', [id]);
+            await system.admin.query("INSERT INTO harness.checked VALUES (gen_random_uuid(), 'its state')");
             await pause(3_000);
             return id;
           },

@@ -135,13 +135,15 @@ class Soak<S extends Deployment> {
       this.#keep(fault.name, result);
       await keepSamples(folder, await measure(system, this.#milliseconds() / minute));
       if (state.violations.length === before) await rounds.dropChecked();
-      if (isLastOfShop) await this.#compare(system);
     } catch (error) {
       this.#addViolations(fault.name, [`the round ended early: ${String(error)}`]);
       this.#pace = slowness();
     }
+    if (isLastOfShop || state.violations.length > before) {
+      await this.#compare(system);
+      await this.#stop();
+    }
     state.rounds += 1;
-    if (isLastOfShop || state.violations.length > before) await this.#stop();
   }
 
   async #start(): Promise<Shop<S>> {
@@ -198,7 +200,8 @@ class Soak<S extends Deployment> {
   }
 
   async #compare(system: S): Promise<void> {
-    this.#addViolations('after the checks', await changedStates(system.admin));
+    const changed = await changedStates(system.admin).catch((error: unknown) => [`not compared: ${String(error)}`]);
+    this.#addViolations('after the checks', changed);
   }
 
   /** The time of all starts until now. */
