@@ -202,11 +202,28 @@ update() {
     esac
   done
   if [ $# -eq 0 ]; then set -- $replaceable; fi
+  config=$(compose config)
+  if printf '%s\n' "$config" | grep -qE "^ *TRUSTED_PROXIES: [\"']0[\"']\$"; then
+    fail "TRUSTED_PROXIES=0 would prevent the start of the proxy; remove it"
+  fi
   prepare
   for service in "$@"; do
     [ "$service" = gateway ] || run_job "$service-migrate"
   done
   replace_all "$@"
+  case " $* " in
+    *" gateway "*) publish ;;
+  esac
+}
+
+# Starts the proxy and the second gateway of a shop whose only gateway published the port, as that of 1.1.0 did.
+publish() {
+  proxy=$(compose ps --all -q proxy)
+  [ -z "$proxy" ] || return 0
+  for service in proxy gateway; do
+    quietly compose up --detach --no-deps --no-recreate "$service" || fail "cannot start $service; the port of the shop is closed"
+    say "$service was started"
+  done
 }
 
 case ${1-} in

@@ -89,10 +89,12 @@ function changesOf(...parameters: string[]): readonly string[] {
 
 /** Stands in for the Docker of a shop with one service, whose container `old` is replaced by `new`. */
 const compose = `${recorded}
+for service; do :; done
 case "$*" in
   *"config --services"*) echo orders-migrate ;;
-  *" config"*) echo "  DATABASE_READ_URL: $READ_URL" ;;
-  *" ps "*"-q "*) if grep -q -- --scale "$(dirname "$0")/calls"; then printf 'old\\nnew\\n'; else echo old; fi ;;
+  *" config"*) printf "  DATABASE_READ_URL: $READ_URL\\n  TRUSTED_PROXIES: '$TRUSTED_PROXIES'\\n" ;;
+  *" ps "*" proxy") echo "$PROXY" ;;
+  *" ps "*"-q "*) if grep -q -- "--scale $service=" "$(dirname "$0")/calls"; then printf 'old\\nnew\\n'; else echo old; fi ;;
   *" up "*--scale*) sleep "$STARTING" ;;
   *"inspect"*) printf 'CMD\\ntrue\\n' ;;
   "exec new"*) exit "$NEW" ;;
@@ -114,6 +116,8 @@ describe('deploy/compose.sh', () => {
     ...process.env,
     PATH: [folder, process.env.PATH].join(delimiter),
     READ_URL: '',
+    TRUSTED_PROXIES: '',
+    PROXY: 'proxy',
     STARTING: '0',
     NEW: '1',
     ...given,
@@ -159,6 +163,33 @@ describe('deploy/compose.sh', () => {
   const rotate = (secret: string, given: Environment = {}) =>
     spawnSync(`${root}deploy/compose.sh`, ['rotate', secret], { env: environment({ NEW: '0', ...given }) }).status;
   const ending = () => calls().filter((call) => /end \w+$|delete_user/.test(call));
+
+  describe('update', () => {
+    const update = (given: Environment, ...services: string[]) => {
+      const env = environment({ NEW: '0', ...given });
+      return spawnSync(`${root}deploy/compose.sh`, ['update', ...services], { env, encoding: 'utf8' });
+    };
+    const starts = () => calls().flatMap((call) => /^stop .*|(?<=--no-recreate )\w+$/.exec(call) ?? []);
+
+    it('starts the proxy of a shop that had none, after the gateway that published the port has ended', () => {
+      expect(update({ PROXY: '' }).status).toBe(0);
+      expect(starts().slice(-3)).toEqual(['stop -t 15 old', 'proxy', 'gateway']);
+    });
+
+    it.each([
+      ['when there is one', {}, []],
+      ['while the former gateway runs', { PROXY: '' }, ['orders']],
+    ])('starts no proxy %s', (_, given, services) => {
+      expect(update(given, ...services).status).toBe(0);
+      expect(starts()).toEqual(services.length === 0 ? ['stop -t 15 old', 'stop -t 15 old'] : ['stop -t 15 old']);
+    });
+
+    it('refuses TRUSTED_PROXIES=0 before it changes anything', () => {
+      const { status, stderr } = update({ TRUSTED_PROXIES: '0' });
+      expect([status, stderr]).toEqual([1, expect.stringContaining('TRUSTED_PROXIES=0')]);
+      expect(calls()).not.toContainEqual(expect.stringMatching(/ (run|up|rm|exec) /));
+    });
+  });
 
   it('ends only the former logins', () => {
     expect(rotate('broker')).toBe(0);
