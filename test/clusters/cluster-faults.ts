@@ -32,9 +32,12 @@ const everything: Fault<ClusterSystem> = {
   },
 };
 
+/** Commits may be impossible for half a minute. */
+const withoutDatabase = (fault: Fault<ClusterSystem>): Fault<ClusterSystem> => ({ ...fault, repeatsMails: true });
+
 export const clusterFaults: readonly Fault<ClusterSystem>[] = [
-  ...postgresFaults,
+  ...postgresFaults.map(withoutDatabase),
   ...rabbitmqFaults,
   ...redisFaults,
-  everything,
+  withoutDatabase(everything),
 ];

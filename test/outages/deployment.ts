@@ -12,6 +12,7 @@ import pg from 'pg';
 import { grant, register, signToken, verify } from './accounts.ts';
 import { archiveWatch } from './archive.ts';
 import type { Buyer, Journal } from './journal.ts';
+import { type MailWatch, watchMails } from './mail-watch.ts';
 import { prepareChecks } from './prepare-checks.ts';
 import { startProxy } from './proxy.ts';
 import { createRandom } from './random.ts';
@@ -23,6 +24,7 @@ export interface Deployment {
   readonly admin: pg.Pool;
   readonly urls: Readonly<Record<SchemaName, string>>;
   readonly mailFolder: string;
+  readonly mails: MailWatch;
   /** The address of the broker for the checker, on which no fault acts. */
   readonly brokerUrl: string;
   /** The buyers of every round. */
@@ -94,6 +96,8 @@ export async function deploy(
     for (const each of stops.reverse()) await each();
   };
   try {
+    const mails = await watchMails(mailFolder);
+    stops.push(async () => mails.close());
     const urls = await provisionDatabase({ adminUrl, database: 'shop', roles });
     await Promise.all(
       serviceNames.map((name) => migrate({ url: urls[name], folder: `${root}services/${name}/migrations` })),
@@ -229,6 +233,7 @@ export async function deploy(
       services: () => serviceNames.flatMap((name) => started.get(name) ?? []),
       catalogueClient: (use) => withClient({ url: urls.catalogue }, use),
       mailFolder,
+      mails,
       brokerUrl,
       processes: (name) => started.get(name) ?? [],
       all,

@@ -20,6 +20,8 @@ export interface Fault<S extends Deployment = Deployment> {
    * cores can handle.
    */
   readonly recovery?: number;
+  /** Whether e-mails may be sent twice, because their sender dies or loses its database for half a minute. */
+  readonly repeatsMails?: boolean;
   /**
    * Injects the fault while buyers shop, removes it, and resolves to the evidence; undefined when the fault had no
    * effect.

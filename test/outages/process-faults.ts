@@ -31,6 +31,7 @@ function crash(point: CrashPoint, services: readonly ServiceName[], interrupts: 
   return {
     name: `${services.join(', ')} die ${point}`,
     interrupts,
+    repeatsMails: services.includes('notifications'),
     async inject(scene) {
       const processes = services.flatMap((service) => scene.system.processes(service));
       const over = new AbortController();
@@ -114,6 +115,7 @@ export const processFaults: readonly Fault[] = [
       system.archiver,
     ]),
     recovery: 30_000,
+    repeatsMails: true,
   },
   {
     name: 'a catalogue process hangs',

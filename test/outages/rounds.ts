@@ -162,6 +162,7 @@ export class Rounds<S extends Deployment> {
     const moves = await movesOf(system.admin);
     const [archived, restored] = [moves.archived - before.archived, moves.restored - before.restored];
     await fault.removeEffects?.(system);
+    const replaced = system.mails.replaced();
 
     const paceAfter = slowness();
     const pace = Math.max(paceBefore, paceAfter);
@@ -176,6 +177,7 @@ export class Rounds<S extends Deployment> {
     const interruption: Interruption = { interrupts: fault.interrupts, from, until: ended + allowed };
     violations.push(...answerViolations(answers, interruption));
     if (!journal.orders.some(({ orderId }) => orderId !== undefined)) violations.push('no order was accepted');
+    if (fault.repeatsMails !== true) violations.push(...replaced.map((name) => `the e-mail ${name} was sent again`));
     if (recovery > allowed) violations.push(inTime);
     const statuses = answers.map(({ status }) => status);
     return { evidence, archived, violations, recovery, statuses, pace: paceAfter };
