@@ -28,6 +28,7 @@ export async function startFailoverServer(database: () => string): Promise<Failo
   const at = (url: string, changes: { port?: string; pathname?: string }): string =>
     Object.assign(new URL(url), changes).href;
   const adminUrl = at(postgres.primaryUrl, { port: String(proxy.port) });
+  let primaryUrl = postgres.primaryUrl;
   let pool: pg.Pool | undefined;
   const held = new Set<pg.Client>();
   return {
@@ -41,7 +42,7 @@ export async function startFailoverServer(database: () => string): Promise<Failo
       return pool;
     },
     async hold(statement) {
-      const client = new pg.Client(at(postgres.primaryUrl, { pathname: `/${database()}` }));
+      const client = new pg.Client(at(primaryUrl, { pathname: `/${database()}` }));
       client.on('error', () => {});
       await client.connect();
       held.add(client);
@@ -65,7 +66,8 @@ export async function startFailoverServer(database: () => string): Promise<Failo
     async failOver() {
       await postgres.failOver();
       for (const client of held) await client.end().catch(() => {});
-      proxy.switchTo(port(postgres.replicaUrl));
+      primaryUrl = postgres.replicaUrl;
+      proxy.switchTo(port(primaryUrl));
     },
     async stop() {
       await pool?.end();

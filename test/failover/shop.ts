@@ -44,9 +44,9 @@ export interface FailoverShop {
   /** Places an order and returns its id. */
   order(customer: Customer, productId: string, quantity?: number): Promise<string>;
   /** An action of the customer, or of staff. */
-  act(orderId: string, action: string, customer?: Customer): Promise<void>;
-  /** Reports money that was received or refunded. The reference is the id of the order. */
-  report(orderId: string, path: 'payments' | 'refunds', amount: number): Promise<void>;
+  act(orderId: string, action: string, customer?: Customer, body?: object): Promise<void>;
+  /** Reports money that was received or refunded. The default reference is the id of the order. */
+  report(orderId: string, path: 'payments' | 'refunds', amount: number, reference?: string): Promise<void>;
   /** Resolves when every published event is handled or is a dead letter, and every event is published. */
   untilHandled(): Promise<void>;
   /** Sends an event to the consumers of its type, whatever it contains. */
@@ -166,13 +166,13 @@ export async function startFailoverShop(
         if (answer.status !== 201) throw new Error(answer.text);
         return answer.body.id;
       },
-      async act(orderId, action, customer) {
+      async act(orderId, action, customer, body) {
         const token = customer?.token ?? staff;
-        const answer = await service('orders').client.post(`/v1/orders/${orderId}/${action}`, { token });
+        const answer = await service('orders').client.post(`/v1/orders/${orderId}/${action}`, { token, body });
         if (answer.status !== 200) throw new Error(answer.text);
       },
-      async report(orderId, path, amount) {
-        const body = { reference: orderId, amount, currency: 'EUR' };
+      async report(orderId, path, amount, reference = orderId) {
+        const body = { reference, amount, currency: 'EUR' };
         const answer = await service('orders').client.post(`/v1/orders/${orderId}/${path}`, { token: staff, body });
         if (answer.status !== 200) throw new Error(answer.text);
       },

@@ -9,6 +9,8 @@ export interface ClientOptions {
   readonly name?: string;
   /** The time to wait for the connection, in milliseconds; default 0: the time-out of the operating system. */
   readonly connectWithin?: number;
+  /** The time to wait for the result of a query, in milliseconds; default 0: no limit. */
+  readonly queryWithin?: number;
 }
 
 /**
@@ -16,13 +18,15 @@ export interface ClientOptions {
  * @throws the driver's error when the connection fails, and the error of `use`
  */
 export async function withClient<T>(
-  { url, name, connectWithin = 0 }: ClientOptions,
+  { url, name, connectWithin = 0, queryWithin = 0 }: ClientOptions,
   use: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const client = new PrimaryClient({
     connectionString: url,
     application_name: name,
     connectionTimeoutMillis: connectWithin,
+    query_timeout: queryWithin,
+    keepAlive: true,
   });
   try {
     await client.connect();

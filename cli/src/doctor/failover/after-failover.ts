@@ -25,15 +25,16 @@ export interface FailoverOptions {
 export function examineAfterFailover(shop: OpenShop, { since, repair }: FailoverOptions): Promise<Finding[]> {
   return withServers(shop, async (servers) => {
     const findings: Finding[] = [];
+    const repairedOrders = new Set<string>();
     const report = async (losses: readonly Loss[]): Promise<void> => {
-      for (const loss of losses) findings.push(repair ? await repaired(loss) : toFinding(loss));
+      for (const loss of losses) findings.push(repair ? await repaired(loss, repairedOrders) : toFinding(loss));
     };
     const stock = await findLostStock(shop, since);
     const commits = await findLostCommits(servers, since);
     const known = new Set(stock.map(keyOf));
     await report([...stock, ...commits.filter((loss) => !known.has(keyOf(loss)))]);
     try {
-      const effects = await findLostEffects(servers, since);
+      const effects = await findLostEffects(servers, since, repairedOrders);
       await report(effects.losses);
       findings.push(...effects.undecided);
     } catch (error) {
@@ -54,12 +55,16 @@ function toFinding({ repair: _repair, check, detail, remedy, ...subject }: Loss)
   return { ...failed(check, detail, remedy), ...subject };
 }
 
-async function repaired(loss: Loss): Promise<Finding> {
+/** @param orders gets the orders that were repaired */
+async function repaired(loss: Loss, orders: Set<string>): Promise<Finding> {
   if (loss.repair === undefined) return toFinding(loss);
   const { check, detail, remedy, repair, ...subject } = loss;
   const outcome = await repair().catch((error: unknown) => ({
     refused: error instanceof Problem ? error.message : errorMessage(error),
   }));
-  if ('done' in outcome) return { ...ok(check, `${detail}: ${outcome.done}`), ...subject };
+  if ('done' in outcome) {
+    for (const orderId of [subject.orderId, outcome.orderId]) if (orderId !== undefined) orders.add(orderId);
+    return { ...ok(check, `${detail}: ${outcome.done}`), ...subject };
+  }
   return { ...failed(check, `${detail}: ${outcome.refused}`, remedy), ...subject };
 }

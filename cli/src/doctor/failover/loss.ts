@@ -11,8 +11,8 @@ export interface Loss extends Subject {
   readonly repair?: () => Promise<Repaired>;
 }
 
-/** What the repair has done, or why it was refused. */
-export type Repaired = { readonly done: string } | { readonly refused: string };
+/** What the repair has done, or why it was refused. `orderId` is another order that the repair has corrected. */
+export type Repaired = { readonly done: string; readonly orderId?: string } | { readonly refused: string };
 
 /** The reason that a repair enters in the stock ledger and in the history of orders. */
 export const repairReason = 'Repaired after a failover of the database.';

@@ -55,13 +55,24 @@ async function lostInOrders(shop: OpenShop, unsent: Unsent): Promise<Loss[]> {
   const orders = await readKnownOrders(operatorEnvironment(shop, 'orders'), ids);
   const changes = orders.flatMap((order) => lostChanges(shop, order, unsent.get(order.orderId) ?? new Set()));
   const known = new Set(orders.map(({ orderId }) => orderId));
-  return [
-    ...changes,
-    ...(await lostOrders(
-      shop,
-      ids.filter((id) => !known.has(id)),
-    )),
-  ];
+  const unknown = ids.filter((id) => !known.has(id));
+  return [...changes, ...(await lostOrders(shop, unknown)), ...lostMoney(unsent, unknown)];
+}
+
+const money = 'compare with the list of the payment provider, and report it again (docs/taking-payments.md)';
+
+/** Money that was received for orders that do not exist. It cannot be reported again. */
+function lostMoney(unsent: Unsent, orderIds: readonly string[]): Loss[] {
+  const hasMoney = (types: ReadonlySet<string> | undefined) =>
+    types?.has('order.paid.v1') || types?.has('refund.due.v1');
+  return orderIds
+    .filter((id) => hasMoney(unsent.get(id)))
+    .map((orderId) => ({
+      check: 'lost payment',
+      detail: `order ${orderId} does not exist, but other services know its payment`,
+      remedy: 'compare with the list of the payment provider, and pay it back there',
+      orderId,
+    }));
 }
 
 /** Orders without a reservation are known by their e-mails. */
@@ -73,14 +84,13 @@ async function lostOrders(shop: OpenShop, ids: readonly string[]): Promise<Loss[
 }
 
 function lostChanges(shop: OpenShop, order: KnownOrder, types: ReadonlySet<string>): Loss[] {
-  const { orderId, accountId, reservationId, status, statuses, isPaid, isRefunded } = order;
+  const { orderId, accountId, reservationId, status, statuses, isPaid, isOverpaid, isRefunded } = order;
   const isOpen = status === 'pending' || status === 'processing';
   const lost = (check: string, what: string, remedy: string): Loss => {
     const detail = `order ${orderId} is ${status}, but other services know ${what}`;
     return { check, detail, remedy, orderId, accountId, reservationId };
   };
   const process = `record it again: ${operatorCommand('shop', 'orders process ORDER')}`;
-  const money = 'compare with the list of the payment provider, and report it again (docs/taking-payments.md)';
   return [
     ...(types.has('order.cancelled.v1') && isOpen ? [lostCancellation(shop, order)] : []),
     ...(types.has('order.shipped.v1') && isOpen ? [lostShipment(order)] : []),
@@ -88,6 +98,9 @@ function lostChanges(shop: OpenShop, order: KnownOrder, types: ReadonlySet<strin
       ? [lost('lost step', 'that it was processed', process)]
       : []),
     ...(types.has('order.paid.v1') && !isPaid ? [lost('lost payment', 'its payment', money)] : []),
+    ...(types.has('refund.due.v1') && !isOverpaid
+      ? [lost('lost payment', 'a payment of it that is due as a refund', money)]
+      : []),
     ...(types.has('refund.done.v1') && !isRefunded ? [lost('lost refund', 'its refund', money)] : []),
   ];
 }

@@ -12,9 +12,10 @@ import {
   type SentEvent,
 } from '@shop/shared/events';
 import { operatorCommand, type ServiceName, serviceNames } from '@shop/shared/runtime';
+import { deadLettersPerRead } from '../../shop/dead-letters.ts';
 import type { OpenShop } from '../../shop/open-shop.ts';
 import { operatorEnvironment } from '../../shop/processes.ts';
-import { type Finding, warning } from '../finding.ts';
+import { type Finding, failed } from '../finding.ts';
 import type { Loss } from './loss.ts';
 import { type Servers, serviceOf } from './servers.ts';
 
@@ -24,14 +25,28 @@ export interface LostEffects {
   readonly undecided: readonly Finding[];
 }
 
-/** The losses since a time. Delivering an event again has an effect only where it was lost: the inbox has the others. */
-export async function findLostEffects(servers: Servers, since: string): Promise<LostEffects> {
+/**
+ * The losses since a time. Delivering an event again has an effect only where it was lost: the inbox has the others.
+ * @param repairedOrders the orders whose dead letters are delivered again, because their cause is repaired
+ */
+export async function findLostEffects(
+  servers: Servers,
+  since: string,
+  repairedOrders: ReadonlySet<string>,
+): Promise<LostEffects> {
+  const letters = await servers.letters.list(undefined, deadLettersPerRead);
+  const reasons = new Map(letters.map(({ consumer, id, reason }) => [`${consumer} ${id}`, reason]));
   const lost = new Map<ConsumerName, Loss[]>();
   for (const sender of serviceNames) {
     for await (const events of publishedEvents(servers.clients[sender], since)) {
       for (const consumer of Object.keys(consumers) as ConsumerName[]) {
         const unhandled = await unhandledOf(servers, consumer, events);
-        const losses = unhandled.map((event) => lostEffect(servers, sender, consumer, event));
+        const losses = unhandled.map((event) => {
+          const reason = reasons.get(`${consumer} ${event.id}`);
+          return reason === undefined || ('orderId' in event.data && repairedOrders.has(event.data.orderId))
+            ? lostEffect(servers, sender, consumer, event)
+            : deadLetter(consumer, event, reason);
+        });
         if (losses.length > 0) lost.set(consumer, [...(lost.get(consumer) ?? []), ...losses]);
       }
     }
@@ -42,7 +57,7 @@ export async function findLostEffects(servers: Servers, since: string): Promise<
     if (waiting + delayed === 0) continue;
     lost.delete(consumer);
     const detail = `${waiting + delayed} events wait in the queue of ${consumer}, so that its effects cannot be compared`;
-    undecided.push(warning('lost effect', detail, `run ${operatorCommand('shop', 'doctor --after-failover')} again`));
+    undecided.push(failed('lost effect', detail, `run ${operatorCommand('shop', 'doctor --after-failover')} again`));
   }
   return { losses: [...lost.values()].flat(), undecided };
 }
@@ -60,13 +75,19 @@ async function unhandledOf(
   return consumer === 'catalogue.inventory' ? withReservation(shop, unhandled) : unhandled;
 }
 
-/** The events about orders whose reservations exist. The others have no effect, and the lost reservation is reported. */
+/**
+ * The events about orders whose reservations exist. The others have no effect, and the lost reservation is reported. A
+ * cancellation has no effect on a reservation that has shipped; the lost shipment is reported.
+ */
 async function withReservation(shop: OpenShop, events: readonly SentEvent[]): Promise<SentEvent[]> {
   if (events.length === 0) return [];
   const reservationOf = ({ data }: SentEvent): string[] => ('reservationId' in data ? [data.reservationId] : []);
   const reservations = await readReservations(operatorEnvironment(shop, 'catalogue'), events.flatMap(reservationOf));
-  const existing = new Set(reservations.map(({ id }) => id));
-  return events.filter((event) => reservationOf(event).some((id) => existing.has(id)));
+  const states = new Map(reservations.map(({ id, state }) => [id, state]));
+  return events.filter((event) => {
+    const [state] = reservationOf(event).flatMap((id) => states.get(id) ?? []);
+    return state !== undefined && !(state === 'shipped' && event.type === 'order.cancelled.v1');
+  });
 }
 
 /** Whether the consumer records the event in its inbox. */
@@ -74,6 +95,17 @@ function isFor(consumer: ConsumerName, event: SentEvent): boolean {
   if (!consumers[consumer].some((each) => each === event.type)) return false;
   if (event.type === 'notification.sent.v1') return changesOrder(event);
   return event.type === 'refund.due.v1' ? isNotified(event) : true;
+}
+
+/** The cause of a dead letter may be a fault that still exists, so only the operator delivers it again. */
+function deadLetter(consumer: ConsumerName, { id, type, subject, data }: SentEvent, reason: string): Loss {
+  const [replay, discard] = ['replay', 'discard'].map((verb) => operatorCommand('shop', `events dead ${verb} EVENT`));
+  return {
+    check: 'dead letter',
+    detail: `${consumer} could not handle ${type} about ${subject} (event ${id}): ${reason}`,
+    remedy: `correct the cause, then ${replay}; or ${discard}`,
+    ...('orderId' in data ? { orderId: data.orderId } : {}),
+  };
 }
 
 function lostEffect(

@@ -3,9 +3,10 @@
 // progress.
 import {
   eachMovedReservation,
+  handOverReservation,
   type KnownReservation,
   readReservations,
-  releaseLostOrder,
+  releaseUnits,
   restoreReservation,
 } from '@shop/catalogue/operator';
 import { endEmails } from '@shop/notifications/operator';
@@ -21,7 +22,7 @@ import {
 import { operatorCommand } from '@shop/shared/runtime';
 import type { OpenShop } from '../../shop/open-shop.ts';
 import { operatorEnvironment } from '../../shop/processes.ts';
-import { type Loss, type Repaired, repairReason } from './loss.ts';
+import { type Loss, repairReason } from './loss.ts';
 
 /** The losses since a time. It should be some minutes before the failover, because stock is reserved before an order. */
 export async function findLostStock(shop: OpenShop, since: string): Promise<Loss[]> {
@@ -53,14 +54,22 @@ function judge(
 ): Loss | undefined {
   if (order === undefined) return reservation && judgeWithoutOrder(shop, reservation, isResolved);
   if (reservation === undefined) return order.status === 'cancelled' ? undefined : lostReservation(shop, order);
-  const { state } = reservation;
+  const { state, accountId } = reservation;
+  if (state === 'confirmed' && reservation.orderId !== null && reservation.orderId !== order.orderId) {
+    const lost = { orderId: reservation.orderId, accountId, reservationId: reservation.id };
+    return lostOrder(shop, lost, `its reservation belongs to order ${order.orderId}`);
+  }
   if (order.status === 'pending' || order.status === 'processing') {
     if (state === 'released' && reservation.orderId === order.orderId) return lostCancellation(shop, order);
     if (state === 'released') return lostStock(order);
     if (state === 'shipped') return lostShipment(order);
     return lacksUnits(reservation, order) ? lostUnits(order) : undefined;
   }
-  return state === 'released' && order.status !== 'cancelled' ? lostStock(order) : undefined;
+  if (order.status === 'cancelled') {
+    if (state === 'shipped') return lostShipment(order);
+    return state === 'confirmed' && order.hasFailedRelease ? keptStock(shop, order) : undefined;
+  }
+  return state === 'released' ? lostStock(order) : undefined;
 }
 
 function judgeWithoutOrder(shop: OpenShop, reservation: KnownReservation, isResolved: boolean): Loss | undefined {
@@ -73,7 +82,8 @@ function judgeWithoutOrder(shop: OpenShop, reservation: KnownReservation, isReso
 
 /**
  * An order that other services know and orders does not. The repair makes the loss final, so that no request can use the
- * reservation, releases the stock, and ends the e-mails.
+ * reservation, releases the stock, and ends the e-mails. If the customer has repeated the lost request, the reservation
+ * belongs to the new order.
  * @param evidence how the order is known
  */
 export function lostOrder(shop: OpenShop, order: OrderReference, evidence: string): Loss {
@@ -88,9 +98,13 @@ export function lostOrder(shop: OpenShop, order: OrderReference, evidence: strin
     reservationId,
     async repair() {
       const found = await resolveLostOrder(operatorEnvironment(shop, 'orders'), order);
-      if (found !== null) return { refused: `its reservation belongs to order ${found}` };
       await endEmails(operatorEnvironment(shop, 'notifications'), orderId);
-      const isReleased = await releaseLostOrder(operatorEnvironment(shop, 'catalogue'), order, repairReason);
+      const catalogue = operatorEnvironment(shop, 'catalogue');
+      if (found !== null) {
+        await handOverReservation(catalogue, order, found);
+        return { done: `its stock belongs to order ${found}, which repeats it; ${tell}`, orderId: found };
+      }
+      const isReleased = await releaseUnits(catalogue, order, [], repairReason);
       return { done: `${isReleased ? 'its stock is released' : 'it has no reserved stock'}; ${tell}` };
     },
   };
@@ -103,14 +117,33 @@ function lostReservation(shop: OpenShop, order: KnownOrder): Loss {
     check: 'lost reservation',
     detail: `order ${order.orderId} is ${order.status}, and the catalogue has no reservation ${order.reservationId}`,
     remedy: `--repair reserves its stock again; when units are missing, receive them or run ${cancel}`,
-    repair: async () =>
-      asRepaired(await restoreReservation(operatorEnvironment(shop, 'catalogue'), order, order.lines, repairReason)),
+    async repair() {
+      const catalogue = operatorEnvironment(shop, 'catalogue');
+      const problem = await restoreReservation(catalogue, order, order.lines, repairReason);
+      if (problem !== undefined) {
+        return { refused: problem.errors.map(({ productId, detail }) => `product ${productId}: ${detail}`).join(', ') };
+      }
+      // A cancellation that was handled before this had no stock to release. A later one finds the reservation.
+      const [now = order] = await readKnownOrders(operatorEnvironment(shop, 'orders'), [order.orderId]);
+      const isCancelled = now.status === 'cancelled';
+      await releaseUnits(catalogue, order, isCancelled ? [] : now.lines, repairReason);
+      return { done: isCancelled ? 'it was cancelled meanwhile, and needs none' : 'its stock is reserved again' };
+    },
   };
 }
 
-function asRepaired(problem: Awaited<ReturnType<typeof restoreReservation>>): Repaired {
-  if (problem === undefined) return { done: 'its stock is reserved again' };
-  return { refused: problem.errors.map(({ productId, detail }) => `product ${productId}: ${detail}`).join(', ') };
+/** An order that was cancelled while it had no reservation, which was reserved again at the same time. */
+function keptStock(shop: OpenShop, order: KnownOrder): Loss {
+  return {
+    ...aboutOrder(order),
+    check: 'kept stock',
+    detail: `order ${order.orderId} is cancelled, and its stock is still reserved`,
+    remedy: '--repair releases it',
+    async repair() {
+      await releaseUnits(operatorEnvironment(shop, 'catalogue'), order, [], repairReason);
+      return { done: 'it is released' };
+    },
+  };
 }
 
 /** The catalogue releases the stock of an order only when it was cancelled. */
@@ -129,11 +162,15 @@ export function lostCancellation(shop: OpenShop, order: KnownOrder): Loss {
 }
 
 export function lostShipment(order: KnownOrder): Loss {
+  const discard = operatorCommand('shop', 'events dead discard EVENT');
   return {
     ...aboutOrder(order),
     check: 'lost shipment',
     detail: `order ${order.orderId} is ${order.status}, but other services know that it was shipped`,
-    remedy: `record it again: ${operatorCommand('shop', 'orders process ORDER')}, then orders ship ORDER with its tracking`,
+    remedy:
+      order.status === 'cancelled'
+        ? `its goods have left: ask the customer to return them, then count them (PATCH /v1/products/PRODUCT); ${discard}`
+        : `record it again: ${operatorCommand('shop', 'orders process ORDER')}, then orders ship ORDER with its tracking`,
   };
 }
 

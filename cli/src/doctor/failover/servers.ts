@@ -7,6 +7,9 @@ import { connectWithin } from '../../shop/database.ts';
 import { eventsUrlOf, withDeadLetters } from '../../shop/dead-letters.ts';
 import type { OpenShop } from '../../shop/open-shop.ts';
 
+/** Milliseconds. A server that stopped without closing its connections sends no result. Each query reads one batch. */
+const queryWithin = 60_000;
+
 /** A connection to each service's own database, as its own role. */
 export type Clients = Readonly<Record<ServiceName, pg.Client>>;
 
@@ -26,7 +29,7 @@ export function withServers<T>(shop: OpenShop, use: (servers: Servers) => Promis
         withTransport(shop, (transport) => use({ shop, clients: open as Clients, letters, transport })),
       );
     }
-    const connection = { url: shop.databases[name], name: 'doctor', connectWithin };
+    const connection = { url: shop.databases[name], name: 'doctor', connectWithin, queryWithin };
     return withClient(connection, (client) => connect(others, { ...open, [name]: client }));
   };
   return connect(serviceNames, {});

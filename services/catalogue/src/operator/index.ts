@@ -6,7 +6,7 @@ export { type ImportResult, importProducts } from './import-products.ts';
 export { type AccountHold, listHolds } from './list-holds.ts';
 export { type Format, formats } from './product-file.ts';
 export { type RebuiltSearch, rebuildSearch } from './rebuild-search.ts';
-export { type ReservedOrder, releaseLostOrder, restoreReservation } from './repair-reservations.ts';
+export { handOverReservation, type ReservedOrder, releaseUnits, restoreReservation } from './repair-reservations.ts';
 export { sampleAttributes } from './sample-products.ts';
 export { seedDemo, seedProducts } from './seed.ts';
 export { traceReservation } from './trace-reservation.ts';

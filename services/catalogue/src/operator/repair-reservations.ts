@@ -1,11 +1,11 @@
 // Repairs reservations that a failover has separated from their orders, each in a transaction of its own.
-import type { Transaction } from '@shop/shared/database';
+import { sql, type Transaction } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
 import { confirmReservations, giveStockBack, lockReservation } from '../reservation.ts';
 import { takeStock } from '../reserve-stock.ts';
-import type { OrderedUnits } from '../shrink-reservation.ts';
+import { type OrderedUnits, shrinkReservation } from '../shrink-reservation.ts';
 
 /** The order of a reservation. */
 export interface ReservedOrder {
@@ -15,21 +15,44 @@ export interface ReservedOrder {
 }
 
 /**
- * Releases the stock of an order that does not exist any more. The caller has resolved the reservation in orders, so no
- * later order can use it. Of `environment` only DATABASE_URL is read.
- * @param reason the entry in the stock ledger
- * @returns whether stock was released. A reservation that has ended keeps its state.
+ * Releases the units of a reservation that its order does not have. The order of a reservation without units must be
+ * cancelled, or be resolved in orders, so that no later order can use the reservation. Of `environment` only
+ * DATABASE_URL is read.
+ * @param lines the units that the order has
+ * @param reason the entry in the stock ledger for a reservation without units
+ * @returns whether the reservation had stock. A reservation that has ended keeps its state.
  */
-export function releaseLostOrder(
+export function releaseUnits(
   environment: Environment,
   { reservationId, orderId }: Pick<ReservedOrder, 'reservationId' | 'orderId'>,
+  lines: readonly OrderedUnits[],
   reason: string,
 ): Promise<boolean> {
   return inTransaction(environment, async (tx) => {
     const reservation = await lockReservation(tx, reservationId);
     if (reservation?.state !== 'held' && reservation?.state !== 'confirmed') return false;
-    await giveStockBack(tx, reservationId, orderId, { actor: 'operator', reason });
+    const cause = { actor: 'operator', reason } as const;
+    if (lines.length === 0) await giveStockBack(tx, reservationId, orderId, cause);
+    else await shrinkReservation(tx, reservationId, orderId, lines, cause);
     return true;
+  });
+}
+
+/**
+ * Gives a confirmed reservation of a lost order to the order that has it in orders. Of `environment` only DATABASE_URL
+ * is read.
+ */
+export function handOverReservation(
+  environment: Environment,
+  { reservationId, orderId }: Pick<ReservedOrder, 'reservationId' | 'orderId'>,
+  newOrderId: string,
+): Promise<void> {
+  return inTransaction(environment, async (tx) => {
+    await sql(tx, "UPDATE reservations SET order_id = $3 WHERE id = $1 AND order_id = $2 AND state = 'confirmed'", [
+      reservationId,
+      orderId,
+      newOrderId,
+    ]);
   });
 }
 

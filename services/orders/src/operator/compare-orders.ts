@@ -20,7 +20,11 @@ export interface KnownOrder extends OrderReference {
   /** Every state that the order has had. */
   readonly statuses: readonly OrderStatus[];
   readonly isPaid: boolean;
+  /** Whether a payment was received that did not pay the order. */
+  readonly isOverpaid: boolean;
   readonly isRefunded: boolean;
+  /** Whether the catalogue had no reservation to release when the order was cancelled. */
+  readonly hasFailedRelease: boolean;
 }
 
 const batchSize = 1_000;
@@ -66,7 +70,9 @@ export function readKnownOrders(environment: Environment, ids: readonly string[]
           FROM ${rowsOf('order_lines')} AS line WHERE quantity > cancelled_quantity) AS lines,
          (SELECT json_agg(history.status) FROM ${rowsOf('order_history')} AS history) AS statuses,
          ${ledgerHas("kind = 'received' AND cause = 'order-paid'")} AS "isPaid",
-         ${ledgerHas("kind = 'refunded'")} AS "isRefunded"
+         ${ledgerHas("kind = 'received' AND cause <> 'order-paid'")} AS "isOverpaid",
+         ${ledgerHas("kind = 'refunded'")} AS "isRefunded",
+         stock_released IS NOT DISTINCT FROM 'failed' AS "hasFailedRelease"
        FROM ${allOrders} WHERE id = ANY ($1::uuid[])`,
       [ids],
     );
