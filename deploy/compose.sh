@@ -35,6 +35,16 @@ usage() {
   exit 2
 }
 
+# Refuses to run beside another run. The lock ends with the processes that have it, so that an interrupted run leaves none behind.
+lock() {
+  if ! command -v flock >/dev/null; then
+    say "flock is missing (package util-linux): make sure that no other deploy/compose.sh runs"
+    return
+  fi
+  exec 9<.
+  flock -n 9 || fail "another deploy/compose.sh runs in this folder; try again when it has ended"
+}
+
 # Sets `migrated` to the names of the services that have a migration job.
 read_services() {
   migrated=$(compose config --services)
@@ -229,11 +239,13 @@ publish() {
 case ${1-} in
   update)
     shift
+    lock
     read_services
     update "$@"
     ;;
   rotate | forget)
     [ $# -eq 2 ] || usage
+    lock
     read_services
     "$@"
     ;;

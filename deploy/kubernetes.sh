@@ -101,30 +101,39 @@ rotate() {
       change_secret end broker
       end_broker_users
       ;;
-    internal | cursors | key-encryption)
+    *)
       change_secret add "$1"
       restart
       change_secret use "$1"
       restart
       echo "the former value is still accepted; later, run: deploy/kubernetes.sh forget $1 $overlay"
       ;;
-    *) usage ;;
   esac
   kube rollout restart statefulset operator
 }
 
 forget() {
-  case $1 in
-    internal | cursors | key-encryption) change_secret end "$1" ;;
-    *) usage ;;
-  esac
+  change_secret end "$1"
   restart
   kube rollout restart statefulset operator
 }
 
+# Refuses to run beside another run, also one on another machine.
+lock() {
+  kube create configmap secret-rotation >/dev/null ||
+    fail "cannot begin. If the configmap secret-rotation exists, another run is in progress, or was killed. Only in the second case, delete it: \
+kubectl --namespace ${NAMESPACE:-shop} delete configmap secret-rotation"
+  trap 'kube delete configmap secret-rotation >/dev/null' EXIT
+  trap 'exit 130' INT TERM HUP
+}
+
 [ $# -eq 3 ] || usage
 overlay=$3
-case $1 in
-  rotate | forget) "$1" "$2" ;;
+case "$1 $2" in
+  "rotate database" | "rotate broker") ;;
+  "rotate internal" | "rotate cursors" | "rotate key-encryption") ;;
+  "forget internal" | "forget cursors" | "forget key-encryption") ;;
   *) usage ;;
 esac
+lock
+"$1" "$2"

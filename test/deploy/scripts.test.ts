@@ -44,9 +44,10 @@ case "$*" in
 esac
 `;
 
-/** Stands in for kubectl and docker, and prints what a cluster with one service would. */
+/** Stands in for kubectl and docker, prints what a cluster with one service would, and sends SIGNAL to the script. */
 const recorder = `${recorded}
 case "$*" in
+  *"rollout status"*) [ -z "$SIGNAL" ] || kill -s "$SIGNAL" "$PPID" ;;
   *"get deployment"*jsonpath*) echo orders ;;
   *"get deployment"*) echo deployment.apps/orders ;;
   *"get pods"*) echo pod/rabbitmq-0 ;;
@@ -60,6 +61,8 @@ interface Run {
   readonly stderr: string;
   /** The calls that change something, in their order. */
   readonly changes: readonly string[];
+  /** Whether the script has locked the rotation, and whether it has unlocked it. */
+  readonly locks: readonly string[];
 }
 
 /** Runs deploy/kubernetes.sh without a cluster. */
@@ -74,7 +77,12 @@ function runKubernetes(parameters: readonly string[], environment: Environment =
     });
     const changes = /(?:add|use|end) [\w-]+$|apply .*|rollout restart \w+|import_definitions|delete_user .*/;
     const calls = readFileSync(join(folder, 'calls'), 'utf8').split('\n');
-    return { status, stderr, changes: calls.flatMap((call) => changes.exec(call) ?? []) };
+    return {
+      status,
+      stderr,
+      changes: calls.flatMap((call) => changes.exec(call) ?? []),
+      locks: calls.flatMap((call) => /(?:create|delete) configmap/.exec(call) ?? []),
+    };
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -191,6 +199,20 @@ describe('deploy/compose.sh', () => {
     });
   });
 
+  it.each(['SIGTERM', 'SIGKILL'] as const)('refuses to run beside another run until %s ends it', async (signal) => {
+    const first = spawn(`${root}deploy/compose.sh`, ['rotate', 'cursors'], { env: environment() });
+    const ended = once(first, 'close');
+    await eventually(() => expect(calls()).toContainEqual(expect.stringMatching(/^exec new/)));
+    const second = () => {
+      const given = { env: environment(), encoding: 'utf8' } as const;
+      return spawnSync(`${root}deploy/compose.sh`, ['rotate', 'weather'], given).stderr;
+    };
+    expect(second()).toContain('another deploy/compose.sh runs');
+    first.kill(signal);
+    await ended;
+    expect(second()).toContain('deploy/compose.sh rotate SECRET');
+  });
+
   it('ends only the former logins', () => {
     expect(rotate('broker')).toBe(0);
     expect(ending()).toEqual([
@@ -251,6 +273,22 @@ describe('deploy/kubernetes.sh', () => {
       expect(changesOf('forget', what)).toEqual([`end ${what}`, restart, operator]);
     },
   );
+
+  it('changes nothing while another run has the lock', () => {
+    const { status, stderr, changes, locks } = runKubernetes(['rotate', 'database'], { FAILING: 'create configmap' });
+    expect([status, changes, locks]).toEqual([1, [], ['create configmap']]);
+    expect(stderr).toContain('kubectl --namespace shop delete configmap secret-rotation');
+  });
+
+  it.each([
+    ['succeeds', {}, 0],
+    ['fails', { FAILING: 'get secret' }, 1],
+    ['is interrupted', { SIGNAL: 'INT' }, 130],
+    ['is terminated', { SIGNAL: 'TERM' }, 130],
+  ])('leaves no lock behind when it %s', (_, given, code) => {
+    const { status, locks } = runKubernetes(['rotate', 'cursors'], given);
+    expect([status, locks]).toEqual([code, ['create configmap', 'delete configmap']]);
+  });
 
   it.each([
     ['database', { FAILING: 'get secret kept-secrets' }],
