@@ -69,7 +69,7 @@ describe('through the published port', () => {
     expect(late).toMatchObject({ status: 409, body: { code: 'order-already-shipped' } });
     const { body } = await client.call('GET', '/v1/orders', customer.token);
     expect(body.items.map(({ status }) => status)).toEqual(['shipped', 'cancelled']);
-  }, 60_000);
+  });
 
   it('requests are counted by the address of the client, and not by X-Forwarded-For', async () => {
     const rests = [];

@@ -15,7 +15,7 @@ import { faultsOf, withoutSchema } from './schemas/schemas.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Installs the schemas once, which takes some seconds. */
-beforeAll(() => toolsOf(new URL('schemas/', import.meta.url)).install(), 300_000);
+beforeAll(() => toolsOf(new URL('schemas/', import.meta.url)).install());
 
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { version: string };
 const folder = `${root}deploy/kubernetes`;

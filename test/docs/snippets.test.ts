@@ -55,5 +55,5 @@ describe('the code beside every operation', () => {
     writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify(options));
     const { stdout } = spawnSync(`${root}/node_modules/.bin/tsc`, ['--project', scratch], { encoding: 'utf8' });
     expect(stdout).toBe('');
-  }, 120_000);
+  });
 });

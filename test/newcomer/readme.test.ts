@@ -72,7 +72,7 @@ beforeAll(async () => {
     if (shop.exitCode !== null) throw new Error(`${start} ended: ${summary}`);
     if (!summary.includes('/cancel')) throw new Error(`${start} is not ready: ${summary}`);
   }, 240_000);
-}, 300_000);
+});
 
 afterAll(async () => {
   if (shop?.pid !== undefined && shop.exitCode === null) {

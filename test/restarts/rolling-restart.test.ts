@@ -22,7 +22,7 @@ beforeAll(async () => {
   // Idle connections are closed before a stopping gateway stops answering.
   pool = new Pool(shop.url, { connections: 100, keepAliveTimeout: 3_000, keepAliveMaxTimeout: 3_000 });
   for (let index = 0; index < 40; index += 1) customers.push(await registerCustomer(index));
-}, 180_000);
+});
 afterAll(async () => {
   await pool?.destroy();
   // Roles belong to the whole server, which other test files use afterwards.

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const environment = { TRUSTED_PROXIES: '1', REDIS_URL: redis.url };
   gateways = await Promise.all([startGateway(environment), startGateway(environment)]);
   for (const { service } of gateways) service.answer = (_request, response) => void response.end();
-}, 180_000);
+});
 afterAll(async () => {
   await Promise.all((gateways ?? []).map((gateway) => gateway.stop()));
   await redis?.signal('SIGCONT');
@@ -68,7 +68,7 @@ it('both gateways share one limit', async () => {
   // slow.
   expect(passed).toBeLessThan(perMinute + 60);
   expect(await keysInRedis()).toContain('shop:createToken:steady:192.0.2.1');
-}, 60_000);
+});
 
 it('each gateway counts alone after Redis was killed, and both share the limit when Redis is back', async () => {
   const said = listening();
@@ -79,7 +79,7 @@ it('each gateway counts alone after Redis was killed, and both share the limit w
   await said('counted together again');
   expect(await passing(gateways, '192.0.2.3', 20)).toBe(20);
   expect(await keysInRedis()).toContain('shop:createToken:steady:192.0.2.3');
-}, 90_000);
+});
 
 it('each gateway counts alone while Redis hangs', async () => {
   const said = listening();
@@ -91,4 +91,4 @@ it('each gateway counts alone while Redis hangs', async () => {
   await said('counted together again');
   expect(await passing(gateways, '192.0.2.6', 20)).toBe(20);
   expect(await keysInRedis()).toContain('shop:createToken:steady:192.0.2.6');
-}, 90_000);
+});

@@ -177,7 +177,7 @@ describe('orders', () => {
     expect(outcomes.placed + outcomes.refused).toBe(1_000);
     expect(Math.min(outcomes.placed, outcomes.refused)).toBeGreaterThan(0);
     expect((await inventory.verify()).faults).toEqual([]);
-  }, 240_000);
+  });
 });
 
 it('an import changes an archived product and leaves it archived, and an export leaves it out', async () => {

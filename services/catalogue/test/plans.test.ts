@@ -24,7 +24,7 @@ beforeAll(async () => {
   client = new pg.Client({ connectionString: database.urls.catalogue });
   await client.connect();
   // Makes the statistics equal in each run: they cover all rows, and autovacuum does not change them.
-  await client.query('SET default_statistics_target = 150');
+  await client.query('SET default_statistics_target = 200');
   await client.query('ALTER TABLE products SET (autovacuum_enabled = false)');
   await client.query('VACUUM (ANALYZE) products');
 });

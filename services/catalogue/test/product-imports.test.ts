@@ -383,7 +383,7 @@ describe('an import', () => {
     } finally {
       await query('DROP FUNCTION refuse_product CASCADE');
     }
-  }, 120_000);
+  });
 
   it('imports fewer lines together when a statement takes too long, and ends', async () => {
     await query(`
@@ -399,7 +399,7 @@ describe('an import', () => {
     } finally {
       await query('DROP FUNCTION delay_products CASCADE');
     }
-  }, 120_000);
+  });
 
   it('is removed 7 days after its end', async () => {
     const { id } = await imported(textOf([cup]));

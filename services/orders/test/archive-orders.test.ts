@@ -317,7 +317,7 @@ describe('races', () => {
       expect(place.live + place.archived).toBe(1);
       expect((await shop.view(owner, id)).body.payment).toMatchObject({ refundDue: index % 2 === 0 ? 12 : 5 });
     }
-  }, 60_000);
+  });
 
   it('lead no request to an order that does not exist, while others archive and restore it', async () => {
     const id = await moved('cancelled');
@@ -403,7 +403,7 @@ describe('erasure', () => {
     await archive.archive();
     expect(await findPersonalData(environment, owner.accountId)).toEqual({});
     for (const id of ids) expect(await archive.placeOf(id)).toEqual(archived);
-  }, 60_000);
+  });
 });
 
 describe('ARCHIVE_AFTER_DAYS', () => {
@@ -428,7 +428,7 @@ describe('ARCHIVE_AFTER_DAYS', () => {
     expect(await archive.placeOf(id)).toEqual(live);
     await orders.restart({ ARCHIVE_AFTER_DAYS: '30' });
     await eventually(async () => expect(await archive.placeOf(id)).toEqual(archived), 20_000);
-  }, 60_000);
+  });
 
   it('is reported as progress by the command', async () => {
     await archive.database.query("UPDATE migrations SET applied_at = now() - interval '25 hours'");

@@ -94,7 +94,7 @@ it('cancels each once, or not at all, while customers cancel and staff processes
   );
   const url = shop.services.database.urls.catalogue;
   expect((await verifyStock({ DATABASE_URL: url })).faults).toEqual([]);
-}, 60_000);
+});
 
 it('keeps orders of unknown age away from a shop that is configured never to expire them', async () => {
   const other = await startShop({ environment: { ORDER_PENDING_HOURS: '0' } });
@@ -109,4 +109,4 @@ it('keeps orders of unknown age away from a shop that is configured never to exp
   } finally {
     await other.stop();
   }
-}, 40_000);
+});

@@ -294,7 +294,7 @@ it('keeps 200 clients of 40 accounts within the limits; ledger, figures and orde
     [product],
   );
   expect(await shop.stockOf(product)).toMatchObject({ reserved: rows[0].units });
-}, 300_000);
+});
 
 async function repeat(times: number, work: (turn: number) => Promise<void>): Promise<void> {
   for (let turn = 0; turn < times; turn += 1) await work(turn);

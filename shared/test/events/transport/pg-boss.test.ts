@@ -166,8 +166,9 @@ describe('the embedded queue', () => {
       await eventually(() => expect(taker.deliveries.at(-1)?.content).toBe(sent.content));
       times.push(performance.now() - start);
     }
-    // With one read each second, the ten events would take about five seconds in total.
-    expect(times.reduce((sum, time) => sum + time, 0)).toBeLessThan(2_500);
+    // Without a notification, an event waits about half a second. One slow event among the ten is the machine's.
+    const [, , , , , median] = times.sort((a, b) => a - b);
+    expect(median).toBeLessThan(250);
     await taker.stop();
     await transport.close();
   });
