@@ -1,6 +1,7 @@
 // Tests run as ES modules on one embedded PostgreSQL per run. shared/src/testing starts it.
 
-// Suites that take minutes or need more than npm. `npm test -- outages` runs one of them; `npm test` runs none of them.
+// Suites that take minutes or need more than npm: folders of test/, or one file in a folder whose other tests are quick.
+// `npm test -- outages` runs one of them; `npm test` runs none of them.
 const longSuites = [
   'attacks',
   'browser',
@@ -10,17 +11,17 @@ const longSuites = [
   'containers',
   'differential',
   'failover',
-  'fuzz',
+  'fuzz/fuzz.test',
   'newcomer',
   'observability',
-  'outages',
+  'outages/outages.test',
   'restarts',
   'rotations',
   'soak',
   'upgrades',
 ];
 // `npm test -- broker` runs the tests that need RabbitMQ. The names of their files contain `broker`.
-const isNamed = (suite) => process.argv.slice(2).some((argument) => argument.includes(suite));
+const isNamed = (suite) => process.argv.slice(2).some((argument) => argument.includes(suite.split('/')[0]));
 
 export default {
   testEnvironment: 'node',
@@ -36,7 +37,7 @@ export default {
   testMatch: ['<rootDir>/**/test/**/*.test.ts'],
   testPathIgnorePatterns: [
     '/node_modules/',
-    ...longSuites.filter((suite) => !isNamed(suite)).map((suite) => `<rootDir>/test/${suite}/`),
+    ...longSuites.filter((suite) => !isNamed(suite)).map((suite) => `<rootDir>/test/${suite}`),
     ...(isNamed('broker') ? [] : ['\\.broker\\.test\\.ts$']),
   ],
   modulePathIgnorePatterns: ['<rootDir>/.data'],
