@@ -1,6 +1,6 @@
 // deploy/setup creates the secrets that docker-compose.yml and deploy/kubernetes mount. Each owner gets only its own
 // secrets.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -143,6 +143,18 @@ describe('the rotation', () => {
     expect(secretOf(changed, 'orders-secrets')['database-url']).toContain('@db.example:5433/');
     expect(secretOf(changed, 'provision-secrets')).not.toEqual(secretOf(made, 'provision-secrets'));
   });
+});
+
+it('in Kubernetes refuses to change the secrets when the kept ones lack those of an added service', () => {
+  const { orders: _role, ...roles } = secrets.roles;
+  const { orders: _user, ...users } = secrets.users;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'kubernetes', 'add', 'database'], {
+    input: JSON.stringify({ ...secrets, roles, users }),
+    env: plainEnvironment(),
+    encoding: 'utf8',
+  });
+  expect([status, stdout]).toEqual([1, expect.not.stringContaining('Secret')]);
+  expect(stderr).toContain('standard input lacks roles.orders, users.orders');
 });
 
 const program = `${root}deploy/setup/src/secrets.ts`;

@@ -43,6 +43,13 @@ export function completeSecrets(kept: Partial<Secrets> = {}): Secrets {
   return { keys: make(keys, kept.keys), roles: make(schemas, kept.roles), users: make(brokerUsers, kept.users) };
 }
 
+/** Returns the names of the secrets that `kept` lacks, such as `roles.orders`. */
+export function missingSecrets(kept: Partial<Secrets>): string[] {
+  const lacking = (group: keyof Secrets, names: readonly string[]) =>
+    names.filter((name) => !Object.hasOwn(kept[group] ?? {}, name)).map((name) => `${group}.${name}`);
+  return [...lacking('keys', keys), ...lacking('roles', schemas), ...lacking('users', brokerUsers)];
+}
+
 /** Returns 32 random bytes in base64url. */
 export function newSecret(): string {
   return randomBytes(32).toString('base64url');

@@ -16,7 +16,14 @@ import {
   string,
 } from '@shop/shared/runtime';
 import { type Rotated, rotate, rotated, type Step, steps } from './rotate.ts';
-import { completeSecrets, type Places, type SecretFiles, type Secrets, secretFiles } from './secret-files.ts';
+import {
+  completeSecrets,
+  missingSecrets,
+  type Places,
+  type SecretFiles,
+  type Secrets,
+  secretFiles,
+} from './secret-files.ts';
 
 /** The file that contains all secrets. No process of the shop reads it. */
 const keptFile = 'secrets.json';
@@ -28,6 +35,12 @@ await runProcess('secrets', readSettings, async ({ log }, { places }) => {
   const { target, change } = readArguments(process.argv.slice(2));
   if (target === 'kubernetes') {
     const kept = change === undefined ? {} : parse(await text(process.stdin), 'standard input');
+    const missing = change === undefined ? [] : missingSecrets(kept);
+    if (missing.length > 0) {
+      // A new password would be used by the pods, and no server would accept it.
+      const names = missing.join(', ');
+      throw new StartError(`standard input lacks ${names}: add the present passwords to ${keptFile} of kept-secrets`);
+    }
     const complete = completeSecrets(kept);
     const secrets = change?.(complete) ?? complete;
     const at = { places, ...kept }.places;
