@@ -75,7 +75,7 @@ export class SchemaComparison {
     this.#values(a, b, direction, place);
     this.#bounds(a, b, direction, place);
     this.#wholes(a, b, direction, place);
-    if (direction === 'accepted' && 'default' in a && !isDeepStrictEqual(a.default, b.default))
+    if (direction === 'accepted' && !isDeepStrictEqual(a.default, b.default))
       this.#report(place, `the default was ${show(a.default)} and is ${show(b.default)}`);
     this.#members(a, b, direction, place);
     this.#furtherMembers(a, b, direction, place);
@@ -183,9 +183,18 @@ export class SchemaComparison {
    * one that was produced before.
    */
   #alternatives(a: Node, b: Node, direction: Direction, place: Place): void {
-    const [old, next] = [alternativesOf(a), alternativesOf(b)];
-    if (old === undefined && next === undefined) return;
-    const [olds, nexts] = [old ?? [{}], next ?? [{}]];
+    const lists = [a, b].some(({ oneOf, anyOf }) => oneOf !== undefined && anyOf !== undefined)
+      ? [
+          [a.oneOf, b.oneOf],
+          [a.anyOf, b.anyOf],
+        ]
+      : [[a.oneOf ?? a.anyOf, b.oneOf ?? b.anyOf]];
+    for (const [old, next] of lists)
+      if (old !== undefined || next !== undefined)
+        this.#alternativeLists(listOf(old ?? {}), listOf(next ?? {}), direction, place);
+  }
+
+  #alternativeLists(olds: readonly unknown[], nexts: readonly unknown[], direction: Direction, place: Place): void {
     const fits = (before: unknown, after: unknown): boolean => {
       const trial = new SchemaComparison(this.#documents, this);
       trial.compare(before, after, direction, place);
@@ -201,11 +210,6 @@ export class SchemaComparison {
       else this.#report(place, direction === 'accepted' ? `${words} is no longer accepted` : `${words} is new`);
     }
   }
-}
-
-function alternativesOf({ oneOf, anyOf }: Node): unknown[] | undefined {
-  if (Array.isArray(oneOf)) return oneOf;
-  return Array.isArray(anyOf) ? anyOf : undefined;
 }
 
 function conditionOf({ if: condition, then: holds, else: otherwise }: Node): unknown {

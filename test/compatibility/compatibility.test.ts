@@ -58,6 +58,11 @@ const operations: readonly Case[] = [
   ['a tightened maximum', [set([...limit, 'maximum'], 50)], [/^parameter Limit: the maximum was 100 and is 50/]],
   ['a changed default', [set([...limit, 'default'], 10)], [/^parameter Limit: the default was 20 and is 10/]],
   [
+    'a default of a parameter that had none',
+    [set(['openapi', 'components', 'parameters', 'OrdersSort', 'schema', 'default'], 'id:asc')],
+    [/^parameter OrdersSort: the default was absent and is "id:asc"/],
+  ],
+  [
     'a changed pattern',
     [set([...key, 'schema', 'pattern'], '^[a-z]+$')],
     [/^parameter IdempotencyKey: pattern was .* and is "\^\[a-z\]\+\$"/],
@@ -81,6 +86,11 @@ const operations: readonly Case[] = [
     'a narrower type of a request',
     [set(schema('NewOrder', 'properties', 'expectedTotal'), { type: 'integer' })],
     [/^member expectedTotal of schema NewOrder: no longer accepts number/],
+  ],
+  [
+    'further alternatives that a value of a request must meet, too',
+    [set(schema('ProductPatch', 'properties', 'images', 'anyOf'), [{ type: 'null' }])],
+    [/^alternative 1 of member images of schema ProductPatch: no longer accepts boolean/],
   ],
   [
     'a smaller body',
@@ -234,6 +244,11 @@ const operators: readonly Case[] = [
     'another default of a setting',
     [set(setting('orders', 'properties', 'HOLD_UNITS', 'default'), '50')],
     [/^setting HOLD_UNITS of orders: the default was "100" and is "50"/],
+  ],
+  [
+    'a default of a setting that had none',
+    [set(setting('orders', 'properties', 'METRICS_PORT', 'default'), '9464')],
+    [/^setting METRICS_PORT of orders: the default was absent and is "9464"/],
   ],
   [
     'a narrower setting',
