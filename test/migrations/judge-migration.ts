@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { concurrentStatements } from '../../shared/src/database/migrate.ts';
 import { blockedFaults, readTables } from './blocked-requests.ts';
 import { readSchema, type Schema, schemaFaults, withoutUnused } from './released-schema.ts';
+import { readRestrictions, restrictionFaults } from './restrictions.ts';
 
 export interface Migration {
   readonly name: string;
@@ -20,6 +21,7 @@ export const isConcurrent = ({ name }: Migration): boolean => name.endsWith('.co
 export async function judgeMigration(client: pg.Client, migration: Migration, used: Schema): Promise<string[]> {
   const { name, text } = migration;
   const before = (await readTables(client)).filter((table) => used.has(`relation ${table.name}`));
+  const restrictions = await readRestrictions(client);
   try {
     for (const statement of isConcurrent(migration) ? concurrentStatements(text) : [text])
       await client.query(statement);
@@ -28,6 +30,7 @@ export async function judgeMigration(client: pg.Client, migration: Migration, us
   }
   const faults = [
     ...(isConcurrent(migration) ? concurrentFaults(text) : blockedFaults(before, await readTables(client))),
+    ...restrictionFaults(restrictions, await readRestrictions(client), used, text),
     ...schemaFaults(withoutUnused(used, text), await readSchema(client)),
   ];
   return faults.map((fault) => `${name}: ${fault}`);

@@ -161,6 +161,34 @@ const bad: readonly (readonly [title: string, service: ServiceName, text: string
     'ALTER TABLE orders ADD CONSTRAINT reservation_once UNIQUE (reservation_id, account_id)',
     /orders is read as a whole/,
   ],
+  [
+    'a constraint of a new column that the last release leaves empty',
+    'orders',
+    `ALTER TABLE orders ADD COLUMN gift boolean;
+     ALTER TABLE orders ADD CONSTRAINT gift_known CHECK (gift IS NOT NULL) NOT VALID`,
+    /check gift_known of orders is new, and can refuse changes by the last release/,
+  ],
+  [
+    'a constraint when the last release satisfies another one',
+    'orders',
+    '-- Satisfied by the last release: check large of orders\n' +
+      'ALTER TABLE orders ADD CONSTRAINT small CHECK (version < 9) NOT VALID',
+    /check small of orders is new/,
+  ],
+  [
+    'a foreign key that is not valid yet',
+    'orders',
+    `ALTER TABLE order_history
+       ADD CONSTRAINT known FOREIGN KEY (order_id, account_id) REFERENCES orders (id, account_id) NOT VALID`,
+    /foreign key known of order_history is new/,
+  ],
+  [
+    'a foreign key of a new table, which prevents the removal of rows of an old one',
+    'orders',
+    `CREATE TABLE notes (order_id uuid, account_id uuid,
+       CONSTRAINT known FOREIGN KEY (order_id, account_id) REFERENCES orders (id, account_id))`,
+    /foreign key known of notes is new/,
+  ],
   ['a change of all rows', 'orders', 'UPDATE orders SET tracking = tracking', /orders is read as a whole/],
   ['an emptied table', 'orders', 'TRUNCATE reservations', /reservations is written anew/],
   [
@@ -188,9 +216,23 @@ const harmless: readonly (readonly [title: string, service: ServiceName, text: s
      ALTER TABLE notes ALTER COLUMN order_id TYPE text, DROP CONSTRAINT notes_order_id_account_id_fkey`,
   ],
   [
-    'a constraint that is not valid yet',
+    'a constraint that is not valid yet and that the last release satisfies',
     'orders',
-    'ALTER TABLE orders ADD CONSTRAINT small CHECK (version < 1000000) NOT VALID',
+    '-- Satisfied by the last release: check small of orders\n' +
+      'ALTER TABLE orders ADD CONSTRAINT small CHECK (version < 1000000) NOT VALID',
+  ],
+  [
+    'constraints between new tables',
+    'orders',
+    `CREATE TABLE notes (id uuid PRIMARY KEY, note text CHECK (note <> ''));
+     CREATE TABLE note_reads (note_id uuid REFERENCES notes)`,
+  ],
+  [
+    'a foreign key of a new table that the last release satisfies',
+    'orders',
+    `CREATE TABLE notes (order_id uuid, account_id uuid,
+       CONSTRAINT known FOREIGN KEY (order_id, account_id) REFERENCES orders (id, account_id));
+-- Satisfied by the last release: foreign key known of notes`,
   ],
   [
     'another body of a function and of a trigger',
@@ -255,13 +297,36 @@ describe('a migration after others', () => {
   const faultsOf = (service: ServiceName, ...migrations: Migration[]): Promise<string[]> =>
     faultsOfAll(database.urls[service], migrations);
 
+  const declaration = '-- Satisfied by the last release: check later of orders\n';
+  const addLater = (condition: string) => `ALTER TABLE orders ADD CONSTRAINT later CHECK (${condition}) NOT VALID`;
+
   it('may validate the constraint of an earlier one', async () => {
     const faults = await faultsOf(
       'orders',
-      { name: '1.sql', text: 'ALTER TABLE orders ADD CONSTRAINT later CHECK (version < 1000000) NOT VALID' },
+      { name: '1.sql', text: `${declaration}${addLater('version < 1000000')}` },
       { name: '2.sql', text: 'ALTER TABLE orders VALIDATE CONSTRAINT later' },
     );
     expect(faults).toEqual([]);
+  });
+
+  it('is refused when it gives a constraint another condition', async () => {
+    const faults = await faultsOf(
+      'orders',
+      { name: '1.sql', text: `${declaration}${addLater('version < 1000000')}` },
+      { name: '2.sql', text: `ALTER TABLE orders DROP CONSTRAINT later; ${addLater('version < 9')}` },
+    );
+    expect(faults).toEqual([expect.stringMatching(/^2\.sql: check later of orders is new, and can refuse changes/)]);
+  });
+
+  it('is refused when it adds a unique index outside a transaction, unless the last release satisfies it', async () => {
+    const name = '1.concurrently.sql';
+    const index = (column: string) =>
+      `DROP INDEX CONCURRENTLY IF EXISTS ${column}_once;\nCREATE UNIQUE INDEX CONCURRENTLY ${column}_once ON orders (${column});\n`;
+    const satisfied = '-- Satisfied by the last release: unique index reservation_id_once\n';
+    expect(await faultsOf('orders', { name, text: index('account_id') })).toEqual([
+      expect.stringMatching(/unique index account_id_once is new, and can refuse changes by the last release/),
+    ]);
+    expect(await faultsOf('orders', { name, text: `${satisfied}${index('reservation_id')}` })).toEqual([]);
   });
 
   it('need not repeat which objects the last release does not use', async () => {
