@@ -33,6 +33,8 @@ const renewPause = 5_000;
 const customerCount = 6;
 
 export class Callers {
+  /** The registrations and log-ins that were answered 5xx or not at all. They are repeated. */
+  readonly failures: { readonly path: string; readonly deviation: string; readonly answer: string }[] = [];
   readonly #shop: FuzzedShop;
   readonly #run: string;
   readonly #holders = new Map<string, Holder>();
@@ -149,7 +151,11 @@ export class Callers {
       headers: { 'Content-Type': 'application/json' },
       body: Buffer.from(JSON.stringify(body)),
       chunked: false,
+    }).catch((error: unknown) => {
+      this.failures.push({ path, deviation: `no response: ${String(error)}`, answer: '' });
+      throw error;
     });
+    if (status >= 500) this.failures.push({ path, deviation: `status ${status}`, answer: text });
     if (status >= 300) throw new Error(`POST ${path}: ${status} ${text}`);
     return JSON.parse(text) as Record<string, unknown>;
   }

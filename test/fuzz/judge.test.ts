@@ -1,7 +1,7 @@
 // The judge of the fuzzer finds responses that deviate from the contract in one place.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { loadContract } from '@shop/shared/contract';
 import type { ReceivedAnswer } from '../raw-http/answer.ts';
 import { Judge } from './judge.ts';
@@ -80,6 +80,34 @@ it.each<[string, string | undefined, ReceivedAnswer]>([
   ['504', undefined, problem('gateway-timeout', 504)],
 ])('finds %s', (_, operationId, answer) => {
   expect(faults(operationId, answer)).not.toEqual([]);
+});
+
+describe('a success', () => {
+  const productId = '01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c71';
+  const faultsOf = (operationId: string, body: string | Buffer): string[] =>
+    judge
+      .faults({ method: 'POST', operation: operation(operationId), body: Buffer.from(body) }, page())
+      .filter((fault) => fault.startsWith('a success with'));
+
+  it.each<[string, string, string | Buffer]>([
+    ['a body that the schema permits', 'createOrder', `{"items":[{"productId":"${productId}","quantity":1}]}`],
+    ['no body where none is required', 'shipOrder', ''],
+    ['no body where none is taken', 'listOrders', ''],
+  ])('is accepted with %s', (_, operationId, body) => {
+    expect(faultsOf(operationId, body)).toEqual([]);
+  });
+
+  it.each<[string, string, string | Buffer]>([
+    ['a missing member', 'createOrder', '{}'],
+    ['a member of another type', 'createOrder', `{"items":[{"productId":"${productId}","quantity":"1"}]}`],
+    ['an unknown member', 'createOrder', `{"items":[{"productId":"${productId}","quantity":1}],"a":1}`],
+    ['text that is not JSON', 'createOrder', '{'],
+    ['bytes that are not UTF-8', 'createOrder', Buffer.from([0x22, 0xff, 0x22])],
+    ['no body where one is required', 'createOrder', ''],
+    ['a body where none is taken', 'listOrders', '{}'],
+  ])('is a fault with %s', (_, operationId, body) => {
+    expect(faultsOf(operationId, body)).toHaveLength(1);
+  });
 });
 
 it('finds a body in a response to HEAD', () => {

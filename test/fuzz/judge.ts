@@ -1,6 +1,8 @@
 // Compares a response with the public contract. No failure of the shop is accepted, because nothing is broken in a run.
-import { type ContractOperation, dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
+import { type BodyRule, type ContractOperation, dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
 import { type ProblemCode, problemMediaType, problems } from '@shop/shared/problem';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { gatewayFields } from '../gateway-fields.ts';
 import type { ReceivedAnswer } from '../raw-http/answer.ts';
 
@@ -8,6 +10,8 @@ export interface Judged {
   readonly method: string;
   /** The operation that the request addresses; undefined when no operation has its method and path. */
   readonly operation: ContractOperation | undefined;
+  /** The bytes of the request's body. */
+  readonly body?: Buffer | undefined;
   /** Whether a browser asks for a page, so that a page may say that there is none. */
   readonly asksForPage?: boolean;
 }
@@ -31,12 +35,16 @@ export class Judge {
   readonly #document: Node;
   /** operationId and status → the problem codes that the contract names. */
   readonly #codes = new Map<string, ReadonlySet<string>>();
+  readonly #ajv = new Ajv2020({ strict: false, validateSchema: false });
+  /** operationId → the check of its request bodies. */
+  readonly #bodies = new Map<string, ValidateFunction>();
 
   constructor(document: Node) {
     this.#document = document;
+    addFormats.default(this.#ajv);
   }
 
-  faults({ method, operation, asksForPage = false }: Judged, answer: ReceivedAnswer): string[] {
+  faults({ method, operation, body, asksForPage = false }: Judged, answer: ReceivedAnswer): string[] {
     const { status, headers, text } = answer;
     if (asksForPage && headers['content-type'] === pageType) return pageFaults(method, answer);
     const everywhere = [
@@ -59,7 +67,37 @@ export class Judge {
     const refusals = [...refusedByGateway].filter((each) => problems[each].status === status);
     // The response to HEAD has no code.
     if (!isDocumented && refusals.some((each) => code === undefined || code === each)) return [];
-    return [...this.#contractFaults(method, operation, answer), ...this.#codeFaults(operation, status, code)];
+    return [
+      ...this.#contractFaults(method, operation, answer),
+      ...this.#codeFaults(operation, status, code),
+      ...(status < 300 ? this.#bodyFaults(operation, body) : []),
+    ];
+  }
+
+  /** What the contract forbids in the body of a request that has succeeded. Lines of a file are not judged. */
+  #bodyFaults(operation: ContractOperation, body: Buffer = Buffer.alloc(0)): string[] {
+    const rule = operation.body;
+    if (body.length === 0) return rule?.required === true ? ['a success without the required body'] : [];
+    if (rule === undefined) return ['a success with a body, which the operation does not take'];
+    if (rule.isFile) return [];
+    let value: unknown;
+    try {
+      value = JSON.parse(utf8.decode(body), normalized);
+    } catch {
+      return ['a success with a body that is not JSON'];
+    }
+    const check = this.#bodies.get(operation.operationId) ?? this.#ajv.compile(this.#bodySchema(operation, rule));
+    this.#bodies.set(operation.operationId, check);
+    if (check(value)) return [];
+    const [error] = check.errors ?? [];
+    return [`a success with a body that violates ${error?.keyword} at ${error?.instancePath || 'its root'}`];
+  }
+
+  #bodySchema(operation: ContractOperation, { mediaTypes: [type = ''] }: BodyRule): Node {
+    const { content } = dereference(this.#document, this.#operation(operation).requestBody);
+    const schema = nodeOf(nodeOf(nodeOf(content)[type]).schema);
+    // Its references are those of the document.
+    return { components: this.#document.components, ...schema };
   }
 
   #contractFaults(method: string, operation: ContractOperation, { status, headers, text }: ReceivedAnswer): string[] {
@@ -105,6 +143,12 @@ function codesIn(document: Node, operation: Node, status: number): ReadonlySet<s
 /** Whether an import is refused because many are waiting, which the contract describes. */
 const isFullQueue = (operation: ContractOperation | undefined, { status, text }: ReceivedAnswer): boolean =>
   operation?.operationId === 'importProducts' && status === 503 && text.includes(' imports are waiting.');
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The shop counts the characters of a text in Unicode normalization form C. */
+const normalized = (_name: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.normalize('NFC') : value;
 
 const pageType = 'text/html; charset=utf-8';
 

@@ -104,6 +104,10 @@ class Run {
     } finally {
       for (const timer of timers) clearInterval(timer);
     }
+    for (const { path, deviation, answer } of this.#callers.failures) {
+      const curl = `curl -i -X POST ${this.#shop.url}${path}`;
+      this.#report.add({ operationId: `a caller's ${path}`, index: from, deviations: [deviation], curl, answer });
+    }
     line();
     return this.#report;
   }
@@ -128,7 +132,7 @@ class Run {
     }
     this.#report.count(operationId, answer.status);
     const asksForPage = operation === undefined && asksForPageIn(sent);
-    const deviations = this.#judge.faults({ method: sent.method, operation, asksForPage }, answer);
+    const deviations = this.#judge.faults({ method: sent.method, operation, body: sent.body, asksForPage }, answer);
     if (deviations.length > 0)
       addFault(deviations, `${answer.status} ${JSON.stringify(answer.headers)} ${answer.text.slice(0, 600)}`);
     if (operation !== undefined) this.#learn(operation, caller, sent, path, answer);

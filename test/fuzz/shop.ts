@@ -86,7 +86,7 @@ async function unlimitedConfig(folder: string): Promise<string> {
 async function unexpectedErrors(logs: string): Promise<string[]> {
   const found = await Promise.all(
     processes.map(async (name) => {
-      const lines = (await readFile(join(logs, `${name}.log`), 'utf8').catch(() => '')).split('\n');
+      const lines = (await readFile(join(logs, `${name}.log`), 'utf8')).split('\n');
       return lines.filter((line) => /"level":(50|60|"error"|"fatal")/.test(line)).map((line) => `${name}: ${line}`);
     }),
   );
