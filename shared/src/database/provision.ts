@@ -2,6 +2,7 @@
 
 import pg from 'pg';
 import { type Login, readLogins, type ServiceName, serviceNames } from '../runtime/index.ts';
+import { passwordVerifier } from './password-verifier.ts';
 import { withClient } from './with-client.ts';
 
 /**
@@ -28,7 +29,8 @@ export interface Provisioning {
 /**
  * Creates database, schemas and roles, or updates existing ones to the same state. Passwords are always set, and logins
  * that are not given are ended: they cannot connect any more, and their open connections continue. It can be repeated
- * and run concurrently.
+ * and run concurrently. The server gets verifiers in place of passwords of printable ASCII, so that its log of a failure
+ * does not contain these passwords.
  * @returns the connection string of the first login of each role
  * @throws the driver's error when the server is unavailable or the administrator lacks a permission
  */
@@ -73,7 +75,7 @@ function provisioningSql(database: string, roles: Record<SchemaName, string>): s
        END $$`,
       own === undefined
         ? `ALTER ROLE ${role} NOLOGIN PASSWORD NULL`
-        : `ALTER ROLE ${role} LOGIN PASSWORD ${pg.escapeLiteral(own.password)}`,
+        : `ALTER ROLE ${role} LOGIN PASSWORD ${pg.escapeLiteral(passwordVerifier(own.password))}`,
       ...settingsOf(name, role, role),
       `GRANT CONNECT ON DATABASE ${name} TO ${role}`,
       // Only a member of a role may make it the owner of a schema. An administrator without superuser rights is not a
@@ -99,7 +101,7 @@ function furtherLogin(database: string, role: string, { name, password }: Login)
     `DO $$ BEGIN
        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${name}') THEN CREATE ROLE ${name}; END IF;
      END $$`,
-    `ALTER ROLE ${name} LOGIN PASSWORD ${pg.escapeLiteral(password)}`,
+    `ALTER ROLE ${name} LOGIN PASSWORD ${pg.escapeLiteral(passwordVerifier(password))}`,
     `GRANT ${role} TO ${name}`,
     ...settingsOf(database, name, role),
     `ALTER ROLE ${name} IN DATABASE ${database} SET role = ${role}`,

@@ -1,6 +1,6 @@
 // Provisioning: each role has access to its own schema only. Repeated and concurrent runs change nothing else.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -125,6 +125,33 @@ describe('provisioning', () => {
         await expect(ask(boss, 'SET ROLE orders')).rejects.toThrow('permission denied');
       }
       await replacePasswords(boss);
+    } finally {
+      await server.stop();
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('sets passwords that a failure does not write to the log of the server', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'shop-provision-'));
+    const server = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), durable: false });
+    const log = () => readFile(join(folder, 'data/postgres.log'), 'utf8');
+    try {
+      const password = `it's "one" $1 \\ of, many: ~`;
+      const provision = (value: string) =>
+        provisionDatabase({
+          adminUrl: server.url,
+          database: 'shop',
+          roles: Object.fromEntries(schemas.map((name) => [name, value])) as typeof roles,
+        });
+      for (const value of [password, password, 'pässwörter', 'orders:first,orders_2:second']) {
+        const { orders } = await provision(value);
+        expect(await ask(orders, 'SELECT current_user')).toEqual(['orders']);
+      }
+      // A former login that owns a table cannot be removed.
+      await ask(server.url, 'ALTER SCHEMA public OWNER TO orders_2');
+      await expect(provision(password)).rejects.toThrow('role "orders_2" cannot be dropped');
+      expect(await log()).toContain('ALTER ROLE orders LOGIN PASSWORD');
+      expect(await log()).not.toContain(`one" $1`);
     } finally {
       await server.stop();
       await rm(folder, { recursive: true });
