@@ -26,7 +26,8 @@ export interface StubService {
 
 export async function startStub(): Promise<StubService> {
   const seen: SeenRequest[] = [];
-  const server = createServer(async (request, response) => {
+  // As in the services: the gateway closes an idle connection first. Otherwise a request could meet a closed connection.
+  const server = createServer({ keepAliveTimeout: 65_000 }, async (request, response) => {
     if (request.url === '/health/ready') {
       response.writeHead(stub.ready ? 200 : 503).end();
       return;

@@ -97,7 +97,8 @@ it('releases a body after its response, while the connection carries further req
         send(round * 50 + index, `Content-Length: ${length}`, 'x'.repeat(length) + next),
       ),
     );
-    await eventually(() => expect(answered.every(({ answer }) => answer.startsWith('HTTP/1.1 200'))).toBe(true));
+    const statuses = () => answered.map(({ answer }) => answer.slice(9, 12));
+    await eventually(() => expect(new Set(statuses())).toEqual(new Set(['200'])), 10_000);
   }
   // The growth in megabytes. The bodies alone would take 250 if they were not released.
   expect((await resident()) - before).toBeLessThan(180);
