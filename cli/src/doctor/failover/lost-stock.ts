@@ -169,7 +169,7 @@ export function lostShipment(order: KnownOrder): Loss {
     detail: `order ${order.orderId} is ${order.status}, but other services know that it was shipped`,
     remedy:
       order.status === 'cancelled'
-        ? `its goods have left: ask the customer to return them, then count them (PATCH /v1/products/PRODUCT); ${discard}`
+        ? `its goods have left: ask the customer to return them, count them (PATCH /v1/products/PRODUCT), and run ${discard}`
         : `record it again: ${operatorCommand('shop', 'orders process ORDER')}, then orders ship ORDER with its tracking`,
   };
 }

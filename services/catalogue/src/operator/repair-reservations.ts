@@ -19,7 +19,7 @@ export interface ReservedOrder {
  * cancelled, or be resolved in orders, so that no later order can use the reservation. Of `environment` only
  * DATABASE_URL is read.
  * @param lines the units that the order has
- * @param reason the entry in the stock ledger for a reservation without units
+ * @param reason the entry in the stock ledger when all units are released
  * @returns whether the reservation had stock. A reservation that has ended keeps its state.
  */
 export function releaseUnits(

@@ -167,8 +167,7 @@ describe('the embedded queue', () => {
       times.push(performance.now() - start);
     }
     // Without a notification, an event waits about half a second. One slow event among the ten is the machine's.
-    const [, , , , , median] = times.sort((a, b) => a - b);
-    expect(median).toBeLessThan(250);
+    expect(times.sort((a, b) => a - b)[times.length / 2]).toBeLessThan(250);
     await taker.stop();
     await transport.close();
   });
