@@ -46,5 +46,5 @@ export default {
   // The attacks measure their effect on other clients, so no other tests run at the same time.
   maxWorkers: isNamed('attacks') ? 1 : 3,
   // Milliseconds after which a test is aborted. Tests of time limits measure the time themselves.
-  testTimeout: 300_000,
+  testTimeout: 600_000,
 };

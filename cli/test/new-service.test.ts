@@ -22,10 +22,12 @@ const generated = [
   'shared/src/runtime/services.ts',
 ];
 
+/** Those tests of test/access/matrix.test.ts that call an operation of the new service. */
+const access = 'has a rule for every operation|getReviews|on a read-only server';
+
 /** Tests that read the list of services, their contracts or their manifests. */
 const dependent = [
   'cli/test/env-example.test.ts',
-  'test/access/matrix.test.ts',
   'test/deploy/compose.test.ts',
   'test/deploy/connections.test.ts',
   'test/deploy/installation.test.ts',
@@ -100,13 +102,20 @@ describe('a new service', () => {
     expect(await run(node, 'test/check-documents.ts')).toContain('all documents are valid');
   });
 
+  // One worker: the machine already runs those of this run.
+  const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--maxWorkers=1'];
+
   it('passes its own tests, and those whose result depends on the services of the shop', async () => {
-    // One worker: the machine already runs those of this run.
-    const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--maxWorkers=1'];
     const output = await run(node, ...jest, `services/${name}/`, ...dependent);
     for (const file of [`services/${name}/test/count-orders.test.ts`, ...dependent])
       expect(output).toContain(`PASS ${file}`);
     expect(output).toMatch(/Tests: +\d+ passed, \d+ total/);
+  });
+
+  it('admits the callers that its access rules name, through the gateway and directly', async () => {
+    const output = await run(node, ...jest, 'test/access/matrix', '--verbose', '--testNamePattern', access);
+    expect(output).toMatch(/getReviews through the gateway as owner[\s\S]+getReviews past the gateway as owner/);
+    expect(output).toMatch(/Tests: +\d+ skipped, \d+ passed, \d+ total/);
   });
 
   describe('in a shop that is started', () => {

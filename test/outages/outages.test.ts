@@ -24,7 +24,7 @@ const journal: Journal = { answers: [], orders: [], accounts: [] };
 beforeAll(async () => {
   system = await startSystem({ seed, buyers: 6, journal });
   rounds = new Rounds({ system, journal, patience });
-}, 300_000);
+});
 
 afterAll(async () => {
   await system?.stop();
@@ -89,7 +89,7 @@ describe('contention', () => {
     expect(local.orders.filter(({ orderId }) => orderId !== undefined)).toHaveLength(1);
     expect(new Set(local.orders.map(({ refused }) => refused))).toEqual(new Set([undefined, 409]));
     expect(await rounds.violationsAtRest()).toEqual([]);
-  }, 300_000);
+  });
 
   it('takes two-line orders in opposite order without a deadlock', async () => {
     const [a = '', b = ''] = await rounds.addProducts(2, stockEach);
@@ -102,7 +102,7 @@ describe('contention', () => {
     expect(local.orders.filter(({ orderId }) => orderId === undefined)).toEqual([]);
     expect(`${(await system.deadlocks()) - before} deadlocks`).toBe('0 deadlocks');
     expect(await rounds.violationsAtRest()).toEqual([]);
-  }, 300_000);
+  });
 
   it('lets either the cancellation or the shipment win, a thousand times', async () => {
     const [productId = ''] = await rounds.addProducts(1, stockEach);

@@ -72,4 +72,4 @@ it('reports a violation, and exits with 1', async () => {
   expect(output).toMatch(/VIOLATION in round 0, after the checks: order or account .* has changed/);
   expect(code).toBe(1);
   expect(await readFile(join(folder, 'report.md'), 'utf8')).toContain('- round 0, a unit is lost: product');
-}, 300_000);
+});

@@ -146,7 +146,7 @@ describe.each([
     expect(await untilQuiet(shop, patience)).toEqual([]);
     const initial = new Map(productIds.map((id) => [id, stock]));
     expect(await violations(shop, journal, initial)).toEqual([]);
-  }, 300_000);
+  });
 });
 
 /**
