@@ -33,6 +33,7 @@ class OpenApiComparison {
       }
     }
     this.#securitySchemes();
+    this.#servers();
     return [...this.#changes, ...this.#schemas.changes];
   }
 
@@ -88,6 +89,13 @@ class OpenApiComparison {
       if (!isDeepStrictEqual(old, next))
         this.#report({ subject: name, words: `security scheme ${name}` }, 'was changed');
     }
+  }
+
+  #servers(): void {
+    const urls = (document: Node): unknown[] => listOf(document.servers).map((server) => nodeOf(server).url);
+    for (const url of urls(this.#before))
+      if (!urls(this.#after).includes(url))
+        this.#report({ subject: 'servers', words: `server ${String(url)}` }, 'was removed');
   }
 
   #parameters(old: readonly unknown[], next: readonly unknown[], place: Place): void {

@@ -1,5 +1,4 @@
 // Compares what operators rely on: settings, commands, metrics, migrations, and the statuses of problem codes.
-import { isDeepStrictEqual } from 'node:util';
 import { type Node, nodeOf } from '@shop/shared/contract';
 import { type BreakingChange, changeAt, type Place, within } from './breaking-change.ts';
 import { SchemaComparison } from './compare-schemas.ts';
@@ -108,16 +107,19 @@ export function compareMetrics(before: Node, after: Node): BreakingChange[] {
     const values = ['kind', 'unit']
       .filter((member) => metric[member] !== same[member])
       .map((member) => changeAt(place, `its ${member} was ${String(metric[member])} and is ${String(same[member])}`));
-    const lists = ['processes', 'attributes', 'boundaries'].flatMap((member) => {
-      const present = [...listOf(same[member]), ...(member === 'attributes' ? listOf(same.sometimes) : [])];
-      return listOf(metric[member])
-        .filter((item) => !present.some((each) => isDeepStrictEqual(each, item)))
-        .map((item) => changeAt(place, `${String(item)} was removed from its ${member}`));
-    });
-    const sometimes = listOf(metric.sometimes)
-      .filter((item) => ![...listOf(same.attributes), ...listOf(same.sometimes)].includes(item))
+    const lists = ['processes', 'boundaries'].flatMap((member) =>
+      listOf(metric[member])
+        .filter((item) => !listOf(same[member]).includes(item))
+        .map((item) => changeAt(place, `${String(item)} was removed from its ${member}`)),
+    );
+    const [always, sometimes] = [listOf(same.attributes), listOf(same.sometimes)];
+    const attributes = [...listOf(metric.attributes), ...listOf(metric.sometimes)]
+      .filter((item) => !always.includes(item) && !sometimes.includes(item))
       .map((item) => changeAt(place, `${String(item)} was removed from its attributes`));
-    return [...values, ...lists, ...sometimes];
+    const absent = listOf(metric.attributes)
+      .filter((item) => sometimes.includes(item))
+      .map((item) => changeAt(place, `${String(item)} may be absent now`));
+    return [...values, ...lists, ...attributes, ...absent];
   });
 }
 

@@ -39,6 +39,7 @@ const compared: ReadonlySet<string> = new Set([
   'properties',
   'required',
   'additionalProperties',
+  'propertyNames',
   'items',
   'oneOf',
   'anyOf',
@@ -79,6 +80,7 @@ export class SchemaComparison {
       this.#report(place, `the default was ${show(a.default)} and is ${show(b.default)}`);
     this.#members(a, b, direction, place);
     this.#furtherMembers(a, b, direction, place);
+    this.#memberNames(a, b, direction, place);
     this.#items(a, b, direction, place);
     this.#alternatives(a, b, direction, place);
   }
@@ -172,6 +174,12 @@ export class SchemaComparison {
     if (next === false) {
       if (isNode(old) || direction === 'accepted') this.#report(place, 'has no further members any more');
     } else if (isNode(old) || isNode(next)) this.compare(old, next, direction, within(place, 'further members'));
+  }
+
+  #memberNames(a: Node, b: Node, direction: Direction, place: Place): void {
+    if (!('propertyNames' in a || 'propertyNames' in b)) return;
+    const [old, next] = [a, b].map(({ propertyNames = { type: 'string' } }) => propertyNames);
+    this.compare(old, next, direction, within(place, 'names of members'));
   }
 
   #items(a: Node, b: Node, direction: Direction, place: Place): void {

@@ -148,6 +148,17 @@ const operations: readonly Case[] = [
     [set(schema('Pagination', 'properties', 'limit', 'maximum'), 500)],
     [/^member limit of schema Pagination: the maximum was 100 and is 500/],
   ],
+  [
+    'narrower names of members of a request',
+    [set(schema('AttributeName', 'maxLength'), 20)],
+    [/^schema AttributeName: the maximum length was 40 and is 20/],
+  ],
+  [
+    'names of members that were not restricted',
+    [set(schema('NewOrder', 'propertyNames'), { type: 'string', maxLength: 5 })],
+    [/^names of members of schema NewOrder: the maximum length was absent and is 5/],
+  ],
+  ['another address of the API', [set(['openapi', 'servers', 0, 'url'], '/shop')], [/^server \/: was removed/]],
   ['a changed condition', [set(schema('Pagination', 'else'), {})], [/^schema Pagination: if was /]],
   [
     'a removed problem code of a response',
@@ -324,6 +335,14 @@ const operators: readonly Case[] = [
     [/^metric shop.emails: shop.outcome was removed from its attributes/],
   ],
   [
+    'an attribute of a metric that may be absent',
+    [
+      set(['metrics', 'shop.emails', 'attributes'], ['shop.email.kind']),
+      set(['metrics', 'shop.emails', 'sometimes'], ['shop.outcome']),
+    ],
+    [/^metric shop.emails: shop.outcome may be absent now/],
+  ],
+  [
     'a removed boundary of a histogram',
     [set(['metrics', 'shop.outbox.delay', 'boundaries'], [1, 10])],
     [/^metric shop.outbox.delay: 0.005 was removed from its boundaries/],
@@ -415,6 +434,11 @@ const harmless: readonly (readonly [title: string, edits: readonly Edit[]])[] = 
   ],
   ['a new member of an output', [set(output('properties', 'note'), { type: 'string' })]],
   ['a new metric', [set(['metrics', 'shop.reviews'], { kind: 'counter', unit: '{review}' })]],
+  ['another address of the API beside the first', [add(['openapi', 'servers'], { url: 'https://shop.example.com' })]],
+  [
+    'an attribute of a metric that is always present now',
+    [add(['metrics', 'http.server.request.duration', 'attributes'], 'http.route')],
+  ],
   ['a new attribute of a metric', [add(['metrics', 'shop.orders', 'attributes'], 'shop.channel')]],
 ];
 

@@ -77,7 +77,7 @@ function both(keyword: string, first: unknown, second: unknown): unknown {
   if (keyword === 'enum') return listOf(first).filter((value) => textsOf(second).has(JSON.stringify(value)));
   if (lowest.has(keyword)) return Math.min(Number(first), Number(second));
   if (highest.has(keyword)) return Math.max(Number(first), Number(second));
-  if (keyword === 'items' || keyword === 'additionalProperties') return { allOf: [first, second] };
+  if (['items', 'additionalProperties', 'propertyNames'].includes(keyword)) return { allOf: [first, second] };
   return JSON.stringify(first) === JSON.stringify(second) ? first : [first, second];
 }
 
