@@ -22,8 +22,8 @@ const generated = [
   'shared/src/runtime/services.ts',
 ];
 
-/** Those tests of test/access/matrix.test.ts that call an operation of the new service. */
-const access = 'has a rule for every operation|getReviews|on a read-only server';
+/** Matches the names of those tests of test/access/matrix.test.ts whose result depends on the new service. */
+const accessTests = 'has a rule for every operation|getReviews|on a read-only server';
 
 /** Tests that read the list of services, their contracts or their manifests. */
 const dependent = [
@@ -55,6 +55,8 @@ async function run(...command: [string, ...string[]]): Promise<string> {
   return stdout + stderr;
 }
 const node = process.execPath;
+// One worker: the machine already runs those of this run.
+const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--maxWorkers=1'];
 
 function filesOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -102,9 +104,6 @@ describe('a new service', () => {
     expect(await run(node, 'test/check-documents.ts')).toContain('all documents are valid');
   });
 
-  // One worker: the machine already runs those of this run.
-  const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--maxWorkers=1'];
-
   it('passes its own tests, and those whose result depends on the services of the shop', async () => {
     const output = await run(node, ...jest, `services/${name}/`, ...dependent);
     for (const file of [`services/${name}/test/count-orders.test.ts`, ...dependent])
@@ -113,7 +112,7 @@ describe('a new service', () => {
   });
 
   it('admits the callers that its access rules name, through the gateway and directly', async () => {
-    const output = await run(node, ...jest, 'test/access/matrix', '--verbose', '--testNamePattern', access);
+    const output = await run(node, ...jest, 'test/access/matrix', '--verbose', '--testNamePattern', accessTests);
     expect(output).toMatch(/getReviews through the gateway as owner[\s\S]+getReviews past the gateway as owner/);
     expect(output).toMatch(/Tests: +\d+ skipped, \d+ passed, \d+ total/);
   });

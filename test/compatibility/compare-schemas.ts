@@ -177,9 +177,9 @@ export class SchemaComparison {
   }
 
   #memberNames(a: Node, b: Node, direction: Direction, place: Place): void {
-    if (!('propertyNames' in a || 'propertyNames' in b)) return;
-    const [old, next] = [a, b].map(({ propertyNames = { type: 'string' } }) => propertyNames);
-    this.compare(old, next, direction, within(place, 'names of members'));
+    const [old, next] = [a.propertyNames ?? { type: 'string' }, b.propertyNames ?? { type: 'string' }];
+    if ('propertyNames' in a || 'propertyNames' in b)
+      this.compare(old, next, direction, within(place, 'names of members'));
   }
 
   #items(a: Node, b: Node, direction: Direction, place: Place): void {

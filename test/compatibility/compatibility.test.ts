@@ -154,6 +154,11 @@ const operations: readonly Case[] = [
     [/^schema AttributeName: the maximum length was 40 and is 20/],
   ],
   [
+    'names of members that a further schema restricts, too',
+    [set(schema('Attributes', 'allOf'), [{ propertyNames: { maxLength: 20 } }])],
+    [/^names of members of schema Attributes: the maximum length was 40 and is 20/],
+  ],
+  [
     'names of members that were not restricted',
     [set(schema('NewOrder', 'propertyNames'), { type: 'string', maxLength: 5 })],
     [/^names of members of schema NewOrder: the maximum length was absent and is 5/],
