@@ -1,4 +1,4 @@
-// Compares what operators rely on: settings, commands, metrics, migrations, and the statuses of problem codes.
+// Compares what operators rely on: settings, deployments, commands, metrics, migrations, and the statuses of problem codes.
 import { type Node, nodeOf } from '@shop/shared/contract';
 import { type BreakingChange, changeAt, type Place, within } from './breaking-change.ts';
 import { SchemaComparison } from './compare-schemas.ts';
@@ -24,13 +24,25 @@ export function compareSettings(before: Node, after: Node): BreakingChange[] {
   });
 }
 
+/** @param before deployment → service or object → the properties that have to stay as they are */
+export function compareDeployment(before: Node, after: Node): BreakingChange[] {
+  return Object.entries(before).flatMap(([deployment, objects]) =>
+    Object.entries(nodeOf(objects)).flatMap(([name, old]) => {
+      const next = nodeOf(after[deployment])[name];
+      const place: Place = { subject: name, words: `${name} of ${deployment}` };
+      if (next === undefined) return [changeAt(place, 'was removed')];
+      return compareProperties(nodeOf(old), nodeOf(next), place);
+    }),
+  );
+}
+
 /** @param before the words of a command → its arguments and options; and `exitCodes` */
 export function compareCommands(before: Node, after: Node): BreakingChange[] {
   return Object.entries(before).flatMap(([name, old]) => {
     const place: Place = { subject: name, words: name === 'exitCodes' ? 'exit codes' : `command ${name}` };
     const next = after[name];
     if (next === undefined) return [changeAt(place, 'was removed')];
-    if (name === 'exitCodes') return compareExitCodes(nodeOf(old), nodeOf(next), place);
+    if (name === 'exitCodes') return compareProperties(nodeOf(old), nodeOf(next), place);
     return [
       ...compareOptions(nodeOf(nodeOf(old).options), nodeOf(nodeOf(next).options), place),
       ...compareArguments(listOf(nodeOf(old).arguments), listOf(nodeOf(next).arguments), place),
@@ -38,9 +50,11 @@ export function compareCommands(before: Node, after: Node): BreakingChange[] {
   });
 }
 
-function compareExitCodes(old: Node, next: Node, place: Place): BreakingChange[] {
-  return Object.entries(old).flatMap(([name, code]) =>
-    next[name] === code ? [] : [changeAt(place, `${name} was ${String(code)} and is ${String(next[name])}`)],
+function compareProperties(old: Node, next: Node, place: Place): BreakingChange[] {
+  return Object.entries(old).flatMap(([name, value]) =>
+    next[name] === value
+      ? []
+      : [changeAt(place, `${name} was ${String(value)} and is ${String(next[name] ?? 'absent')}`)],
   );
 }
 

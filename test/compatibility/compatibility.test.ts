@@ -27,6 +27,18 @@ const event = (service: string, ...further: (string | number)[]): Path => ['asyn
 const created = (service: string): Path => event(service, 'components', 'schemas', 'order.created.v1', 'allOf', 1);
 const resolve: Path = ['internal', 'orders', 'paths', '/internal/reservations/settle', 'post'];
 const setting = (process: string, ...further: string[]): Path => ['settings', process, ...further];
+const compose = (service: string, ...further: string[]): Path => [
+  'deployment',
+  'docker compose',
+  `service ${service}`,
+  ...further,
+];
+const production = (object: string, ...further: string[]): Path => [
+  'deployment',
+  'overlay production',
+  object,
+  ...further,
+];
 const command = (name: string, ...further: (string | number)[]): Path => ['commands', name, ...further];
 const output = (...further: string[]): Path => ['outputs', 'components', 'schemas', 'Order', ...further];
 const problem = 'application/problem+json';
@@ -281,6 +293,41 @@ const operators: readonly Case[] = [
     [set(setting('catalogue', 'properties', 'ZONE'), {}), add(setting('catalogue', 'required'), 'ZONE')],
     [/^setting ZONE of catalogue: is required now/],
   ],
+  [
+    'a longer secret',
+    [set(setting('orders', 'properties', 'INTERNAL_SECRET', 'minLength'), 40)],
+    [/^setting INTERNAL_SECRET of orders: the minimum length was 32 and is 40/],
+  ],
+  [
+    'another volume for the data of a server',
+    [set(compose('postgres', 'volume at /var/lib/postgresql'), 'data')],
+    [/^service postgres of docker compose: volume at \/var\/lib\/postgresql was postgres and is data/],
+  ],
+  [
+    'another place of a volume',
+    [rename(compose('postgres', 'volume at /var/lib/postgresql'), 'volume at /data')],
+    [/^service postgres of docker compose: volume at .* was postgres and is absent/],
+  ],
+  [
+    'another host name of RabbitMQ',
+    [set(compose('rabbitmq', 'hostname'), 'broker')],
+    [/^service rabbitmq of docker compose: hostname was rabbitmq and is broker/],
+  ],
+  [
+    'another selector of an object on Kubernetes',
+    [set(production('Deployment orders', 'selector'), 'app=orders')],
+    [/^Deployment orders of overlay production: selector was .* and is app=orders/],
+  ],
+  [
+    'another port of a Service on Kubernetes',
+    [set(production('Service gateway', 'port http'), 80)],
+    [/^Service gateway of overlay production: port http was 8080 and is 80/],
+  ],
+  [
+    'a renamed cluster on Kubernetes',
+    [rename(production('Cluster postgres'), 'Cluster database')],
+    [/^Cluster postgres of overlay production: was removed/],
+  ],
   ['a removed command', [remove(command('orders refunds'))], [/^command orders refunds: was removed/]],
   [
     'a removed option',
@@ -428,6 +475,15 @@ const harmless: readonly (readonly [title: string, edits: readonly Edit[]])[] = 
   [
     'a further scheme of an address',
     [add(setting('orders', 'properties', 'EVENTS_URL', 'anyOf'), { pattern: '^nats://' })],
+  ],
+  ['a shorter secret', [set(setting('orders', 'properties', 'INTERNAL_SECRET', 'minLength'), 16)]],
+  [
+    'a further volume, a further object on Kubernetes and a further port',
+    [
+      set(compose('redis'), { 'volume at /data': 'redis' }),
+      set(production('Service redis'), { 'port redis': 6379 }),
+      set(production('Service gateway', 'port https'), 8443),
+    ],
   ],
   ['a new command', [set(command('orders split'), { arguments: [], options: {} })]],
   [

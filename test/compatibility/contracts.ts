@@ -13,6 +13,7 @@ import { compareAsyncApi } from './compare-asyncapi.ts';
 import { compareOpenApi } from './compare-openapi.ts';
 import {
   compareCommands,
+  compareDeployment,
   compareMetrics,
   compareMigrations,
   compareOutputs,
@@ -20,6 +21,7 @@ import {
   compareSettings,
 } from './compare-operators.ts';
 import { readCommands } from './read-commands.ts';
+import { readDeployment } from './read-deployment.ts';
 import { readSettings } from './read-settings.ts';
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
@@ -40,6 +42,7 @@ const readers = {
   /** Service → its AsyncAPI document. */
   asyncapi: () => ofServices((service) => bundleDocument(pathOf(`services/${service}/asyncapi.yaml`))),
   settings: readSettings,
+  deployment: readDeployment,
   commands: readCommands,
   outputs: () => readYaml(pathOf('cli/outputs.yaml')) as Node,
   metrics: () => readYaml(pathOf('shared/contracts/metrics.yaml')) as Node,
@@ -128,6 +131,7 @@ export function breakingChanges(before: Contracts, after: Contracts): BreakingCh
     ...each('internal', (old, next, service) => compareOpenApi(old, next, `internal operation of ${service}`)),
     ...each('asyncapi', compareAsyncApi),
     ...compareSettings(before.settings, after.settings),
+    ...compareDeployment(before.deployment, after.deployment),
     ...compareCommands(before.commands, after.commands),
     ...compareOutputs(before.outputs, after.outputs),
     ...compareMetrics(before.metrics, after.metrics),

@@ -42,6 +42,8 @@ function valuesOf(name: string, read: Read): Node {
   const [, minimum, maximum] = /must be a whole number from (-?\d+) to (\d+)/.exec(mistake) ?? [];
   if (minimum !== undefined) return { type: 'integer', minimum: Number(minimum), maximum: Number(maximum) };
   if (mistake.includes('must be a share from 0 to 1')) return { type: 'number', minimum: 0, maximum: 1 };
+  const [, length] = /must have at least (\d+) characters/.exec(mistake) ?? [];
+  if (length !== undefined) return { type: 'string', minLength: Number(length) };
   const [, words] = /must be one of (.*), not/.exec(mistake) ?? [];
   if (words !== undefined) return { enum: words.split(', ') };
   const schemes = [...mistake.matchAll(/([a-z]+:\/\/)/g)].map(([, scheme]) => ({ pattern: `^${scheme}` }));

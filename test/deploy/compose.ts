@@ -10,6 +10,7 @@ export interface Compose {
 
 export interface ComposeService {
   readonly image?: string;
+  readonly hostname?: string;
   readonly command?: string | readonly string[];
   readonly stop_grace_period?: string;
   readonly volumes?: readonly string[];
