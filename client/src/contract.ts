@@ -57,7 +57,8 @@ export interface paths {
          *     `current_password` with `wrong-password`.
          *
          *     A new `email` takes effect when it is verified with the token that is sent to it. Until then it is the `pending_email`, and another
-         *     new address replaces it; the present address as `email` withdraws it. At most 5 verification e-mails an hour are sent for an
+         *     new address replaces it; the present address as `email` withdraws it, and so does a new `password` without `email`, because
+         *     somebody else may have requested the change. At most 5 verification e-mails an hour are sent for an
          *     account; a further change is answered with 429. The holder is notified of every such change by e-mail, at the previous
          *     address of the account if it is verified.
          */
@@ -283,7 +284,8 @@ export interface paths {
         /**
          * Send the verification e-mail again
          * @description To the address of the account, or to the new address of a change, when it is not verified. Otherwise nothing is sent. The new
-         *     token replaces the former one. At most 5 verification e-mails an hour are sent for an account.
+         *     token replaces the former one. At most 5 verification e-mails an hour are sent for an account. When another account has
+         *     registered the new address meanwhile, the answer is 409, because the token could not be used.
          */
         post: operations["resendVerification"];
         delete?: never;
@@ -3185,7 +3187,7 @@ export interface components {
     };
     requestBodies: never;
     headers: {
-        /** @description Strong entity tag of the row version, the same for every projection. */
+        /** @description Strong entity tag of the row version, the same for every projection. The tag of an account also contains its id, because `/v1/accounts/me` is another resource for each caller. */
         ETag: string;
         /** @description Present when the response repeats that of the first request with this idempotency key. */
         IdempotencyReplayed: "true";
@@ -3817,7 +3819,7 @@ export interface operations {
             403: components["responses"]["MachineForbidden"];
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["InProgress"];
+            409: components["responses"]["VerificationConflict"];
             422: components["responses"]["AccountsRefused"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -1,6 +1,6 @@
 // An account: its row, its representation in responses, and its data in events.
 import type { EventPayloads } from '@shop/shared/events';
-import { etagOf, type Reply } from '@shop/shared/http';
+import { etagOf, type OperationRequest, type Reply, requireMatch } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import {
   type CreationOptional,
@@ -121,6 +121,26 @@ export function toAccount(account: Account): AccountView {
   return { id: account.id, ...profileOf(account), email_verified: account.emailVerified, ...pending, ...erasure };
 }
 
+/**
+ * The entity tag of an account: its version, followed by its id as 39 digits. `/v1/accounts/me` is another resource for
+ * each caller, so two accounts of the same version must not have the same tag.
+ */
+function tagOf({ id, version }: Account): string {
+  return etagOf(
+    `${version}${BigInt(`0x${id.replaceAll('-', '')}`)
+      .toString()
+      .padStart(39, '0')}`,
+  );
+}
+
+/**
+ * Compares `If-Match` with the tag of the account, and with its version alone, which releases until 1.1 sent as the tag.
+ * @throws Problem 412 for another version
+ */
+export function requireAccountMatch({ headers }: Pick<OperationRequest, 'headers'>, account: Account): void {
+  requireMatch(headers, tagOf(account), etagOf(account.version));
+}
+
 /** The response with an account. No cache may store it. */
 export function accountReply(
   status: number,
@@ -129,8 +149,8 @@ export function accountReply(
 ): Reply<AccountView> {
   return {
     status,
-    headers: { 'Cache-Control': 'private, no-cache', ...headers },
-    etag: etagOf(account.version),
+    headers: { 'Cache-Control': 'no-store', ...headers },
+    etag: tagOf(account),
     body: toAccount(account),
   };
 }

@@ -1,6 +1,6 @@
 // POST /v1/accounts/{accountId}/erase: the holder of an account has it erased after some days.
-import { etagOf, idempotent, keptAnswer, requireMatch } from '@shop/shared/http';
-import { Account, accountReply } from './account.ts';
+import { idempotent, keptAnswer } from '@shop/shared/http';
+import { Account, accountReply, requireAccountMatch } from './account.ts';
 import { audit } from './audit.ts';
 import type { Operation } from './context.ts';
 import { saveAccount } from './email-verification.ts';
@@ -24,7 +24,7 @@ export const eraseAccount: Operation<'eraseAccount'> = async (request, context) 
   return idempotent(request, context, async (tx) => {
     const account = await Account.findByPk(accountId, inside(tx, 'UPDATE'));
     if (account === null) throw noSuchAccount();
-    requireMatch(request.headers, etagOf(account.version));
+    requireAccountMatch(request, account);
     requireHolder(request, account, confirmedHash);
     if (account.eraseAt === null) {
       const time = new Date(Date.now() + days * 86_400_000);

@@ -898,7 +898,7 @@ export interface components {
         readonly PageETag: string;
         /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
         readonly NextPage: string;
-        /** @description Strong entity tag of the row version, the same for every projection. */
+        /** @description Strong entity tag of the row version, the same for every projection. The tag of an account also contains its id, because `/v1/accounts/me` is another resource for each caller. */
         readonly ETag: string;
     };
     pathItems: never;
@@ -1488,7 +1488,7 @@ export interface operations {
             readonly 403: components["responses"]["MachineForbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
-            readonly 409: components["responses"]["InProgress"];
+            readonly 409: components["responses"]["VerificationConflict"];
             readonly 422: components["responses"]["Refused"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];

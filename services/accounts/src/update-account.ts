@@ -1,12 +1,13 @@
 // PATCH /v1/accounts/{accountId}: a merge patch of the caller's own account.
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '@shop/shared/database';
-import { etagOf, type OperationRequest, requireMatch } from '@shop/shared/http';
+import type { OperationRequest } from '@shop/shared/http';
 import { mergePatch } from '@shop/shared/json';
-import { Account, accountReply, type Profile, profileColumns, profileOf } from './account.ts';
+import { Account, accountReply, type Profile, profileColumns, profileOf, requireAccountMatch } from './account.ts';
 import { audit } from './audit.ts';
 import { refuseCommonPassword } from './common-passwords.ts';
 import type { Operation } from './context.ts';
+import { voidEmailTokens } from './email-token.ts';
 import { countCredentialsChange, requestEmailChange, saveAccount, withdrawEmailChange } from './email-verification.ts';
 import { inside } from './models.ts';
 import { noSuchAccount, ownAccountId } from './own-account.ts';
@@ -32,12 +33,15 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
   return context.database.transaction(async (tx) => {
     const account = await Account.findByPk(accountId, inside(tx, 'UPDATE'));
     if (account === null) throw noSuchAccount();
-    requireMatch(request.headers, etagOf(account.version));
+    requireAccountMatch(request, account);
     const before = profileOf(account);
     // The contract has validated every member of the patch, so the merged account is valid, too.
     const { email, ...after } = mergePatch(before, patch) as Profile;
     const emailChanges = email !== before.email && email !== account.pendingEmail;
-    const withdraws = patch.email === before.email && account.pendingEmail !== null;
+    // A change that somebody else requested must not take effect after the holder has set a new password.
+    const withdraws =
+      account.pendingEmail !== null &&
+      (patch.email === before.email || (patch.email === undefined && passwordHash !== undefined));
     const profile = { ...after, email: before.email };
     if (passwordHash === undefined && !emailChanges && !withdraws && isDeepStrictEqual(before, profile))
       return accountReply(200, account);
@@ -54,7 +58,7 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
 
 /**
  * Every session ends, including the one that changed the password, because its tokens may have been copied. The holder
- * can log in with the new password.
+ * can log in with the new password. Tokens of password resets end, too, because somebody else may have requested them.
  */
 async function changePassword(
   tx: Transaction,
@@ -66,5 +70,6 @@ async function changePassword(
   countCredentialsChange(account);
   await endAllFamilies(tx, account.id);
   const { id: accountId } = account;
+  await voidEmailTokens(tx, accountId, ['password-reset']);
   await audit(tx, { action: 'password-changed', accountId, requestId: request.id, detail: {} });
 }

@@ -36,6 +36,11 @@ export async function startAccounts(environment: Readonly<Record<string, string>
   return { services, client, database };
 }
 
+/** The version of an account in an entity tag, before the 39 digits of its id. */
+export function versionOf({ headers }: TestAnswer): number {
+  return Number(/^"(\d+)\d{39}"$/.exec(headers.etag ?? '')?.[1]);
+}
+
 /** An e-mail that no other test of the run uses. */
 export function freshEmail(): string {
   registered += 1;

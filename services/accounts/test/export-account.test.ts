@@ -460,6 +460,34 @@ describe('an unavailable service', () => {
     expect((await exportOf(holder)).orders).toHaveLength(3_000);
     expect(accounts.services.service('accounts').output()).not.toContain('internal-error');
   });
+
+  it('does not matter to an export whose client leaves before the response', async () => {
+    const token = await loggedIn(await register(accounts));
+    const client = await accounts.database.connect();
+    await client.query('BEGIN');
+    await client.query('LOCK TABLE audit_log IN EXCLUSIVE MODE');
+    const { url, output } = accounts.services.service('accounts');
+    const headers = { Authorization: `Bearer ${token}`, 'X-Request-Id': 'client-that-leaves' };
+    const request = httpGet(`${url}/v1/accounts/me/export`, { headers }).on('error', () => {});
+    await eventually(async () => {
+      const waiting = await accounts.database.query(
+        "SELECT FROM pg_locks WHERE NOT granted AND mode = 'RowExclusiveLock'",
+      );
+      expect(waiting.rowCount).toBe(1);
+    });
+    request.destroy();
+    await sleep(100);
+    await client.query('COMMIT');
+    client.release();
+    await eventually(async () => {
+      const { rowCount } = await accounts.database.query(
+        "SELECT FROM audit_log WHERE action = 'exported' AND request_id = 'client-that-leaves'",
+      );
+      expect(rowCount).toBe(1);
+    });
+    await sleep(1_000);
+    expect(output()).not.toContain('internal-error');
+  });
 });
 
 /** Requests the export and returns the response after its header, without reading the body. */

@@ -1,6 +1,14 @@
 // GET /v1/accounts/{accountId}
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { freshEmail, type Holder, password, register, startAccounts, type TestAccounts } from './accounts.ts';
+import {
+  freshEmail,
+  type Holder,
+  password,
+  register,
+  startAccounts,
+  type TestAccounts,
+  versionOf,
+} from './accounts.ts';
 
 let accounts: TestAccounts;
 let holder: Holder;
@@ -44,30 +52,41 @@ describe('200', () => {
     expect((await get('/v1/accounts/me', token)).text).toBe(registered.text);
   });
 
-  it('may not be stored by a shared cache', async () => {
+  it('may not be stored by any cache', async () => {
     const { headers } = await get(holder.path, holder.token);
-    expect(headers['cache-control']).toBe('private, no-cache');
+    expect(headers['cache-control']).toBe('no-store');
     expect(headers.vary).toBe('Authorization');
   });
 
   it('answers HEAD like GET, without a body', async () => {
     const answer = await accounts.client.call('HEAD', holder.path, { token: holder.token });
     expect(answer.status).toBe(200);
-    expect(answer.headers.etag).toBe('"1"');
+    expect(versionOf(answer)).toBe(1);
     expect(answer.text).toBe('');
   });
 
   it('returns the whole account when If-None-Match names another version', async () => {
     expect((await get(holder.path, holder.token, { 'If-None-Match': '"7"' })).status).toBe(200);
   });
+
+  it('returns the whole account when a browser still has that of another caller', async () => {
+    const former = await get('/v1/accounts/me', other.token);
+    const answer = await get('/v1/accounts/me', holder.token, { 'If-None-Match': former.headers.etag ?? '' });
+    expect(versionOf(former)).toBe(versionOf(answer));
+    expect([answer.status, answer.body.id]).toEqual([200, holder.id]);
+  });
 });
 
 describe('304', () => {
-  it.each(['"1"', 'W/"1"', '"7", "1"', '*'])('answers If-None-Match: %s', async (tags) => {
-    const answer = await get(holder.path, holder.token, { 'If-None-Match': tags });
-    expect(answer.status).toBe(304);
-    expect(answer.headers.etag).toBe('"1"');
-    expect(answer.text).toBe('');
+  it.each([
+    ['its tag', (tag: string) => tag],
+    ['its tag as a weak one', (tag: string) => `W/${tag}`],
+    ['its tag among others', (tag: string) => `"7", ${tag}`],
+    ['*', () => '*'],
+  ])('answers If-None-Match with %s', async (_, tags) => {
+    const { etag = '' } = (await get(holder.path, holder.token)).headers;
+    const answer = await get(holder.path, holder.token, { 'If-None-Match': tags(etag) });
+    expect([answer.status, answer.headers.etag, answer.text]).toEqual([304, etag, '']);
   });
 });
 

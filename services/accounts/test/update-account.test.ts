@@ -17,6 +17,7 @@ import {
   startAccounts,
   type TestAccounts,
   verify,
+  versionOf,
 } from './accounts.ts';
 
 let accounts: TestAccounts;
@@ -42,10 +43,10 @@ describe('200', () => {
     const answer = await patch({ name: 'Kim Lee', phone_number: '555' });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ ...before.body, name: 'Kim Lee', phone_number: '555' });
-    expect(answer.headers.etag).toBe('"2"');
+    expect(versionOf(answer)).toBe(2);
     const after = await read();
     expect(after.body).toEqual(answer.body);
-    expect(after.headers.etag).toBe('"2"');
+    expect(versionOf(after)).toBe(2);
   });
 
   it('accepts me in place of the id', async () => {
@@ -82,7 +83,7 @@ describe('200', () => {
     async (body) => {
       const answer = await patch(body);
       expect(answer.status).toBe(200);
-      expect(answer.headers.etag).toBe('"1"');
+      expect(versionOf(answer)).toBe(1);
       expect(await eventsOf(accounts, holder.id)).toHaveLength(1);
     },
   );
@@ -142,6 +143,35 @@ describe('200', () => {
     expect(answer.body).not.toHaveProperty('pending_email');
     const late = await accounts.client.post('/v1/email-verifications', { body: { token: withdrawn } });
     expect(late.status).toBe(400);
+  });
+
+  it('withdraws a new e-mail when the password is changed, because a stranger may have sent it', async () => {
+    await patch({ email: freshEmail() });
+    const withdrawn = await emailTokenOf(accounts, holder.id, 'email-verification');
+    const answer = await patch({ password: 'a short and loud brook', current_password: password });
+    expect(answer.status).toBe(200);
+    expect(answer.body).not.toHaveProperty('pending_email');
+    const late = await accounts.client.post('/v1/email-verifications', { body: { token: withdrawn } });
+    expect([late.status, late.body.code]).toEqual([400, 'invalid-token']);
+    expect((await read()).body.email).toBe(holder.email);
+  });
+
+  it('keeps the new e-mail that is sent together with a new password', async () => {
+    const email = freshEmail();
+    await patch({ email });
+    const change = { email, password: 'a short and loud brook', current_password: password };
+    expect((await patch(change)).body.pending_email).toBe(email);
+    expect((await verify(accounts, holder.id)).status).toBe(204);
+    expect((await read()).body.email).toBe(email);
+  });
+
+  it('ends the tokens of password resets when the password is changed', async () => {
+    await accounts.client.post('/v1/password-resets', { body: { email: holder.email } });
+    const token = await emailTokenOf(accounts, holder.id, 'password-reset');
+    await patch({ password: 'a short and loud brook', current_password: password });
+    const body = { token, password: 'the password of a thief' };
+    const late = await accounts.client.post('/v1/password-resets/confirm', { body });
+    expect([late.status, late.body.code]).toEqual([400, 'invalid-token']);
   });
 
   it('changes nothing when the pending e-mail is sent again', async () => {
@@ -207,8 +237,14 @@ describe('200', () => {
     expect((await refresh(accounts, token)).status).toBe(200);
   });
 
-  it.each(['"1"', '"9", "1"', '*'])('accepts If-Match: %s', async (tags) => {
-    expect((await patch({ name: 'Matched' }, { 'If-Match': tags })).status).toBe(200);
+  it.each([
+    ['its tag', (tag: string) => tag],
+    ['its tag among others', (tag: string) => `"9", ${tag}`],
+    ['its version alone, the tag of former releases', () => '"1"'],
+    ['*', () => '*'],
+  ])('accepts If-Match with %s', async (_, tags) => {
+    const { etag = '' } = (await read()).headers;
+    expect((await patch({ name: 'Matched' }, { 'If-Match': tags(etag) })).status).toBe(200);
   });
 
   it('loses none of many concurrent changes', async () => {
@@ -216,7 +252,7 @@ describe('200', () => {
     const answers = await Promise.all(
       members.map((member) => patch({ shipping_address: { [member]: `new ${member}` } })),
     );
-    expect(answers.map(({ headers }) => headers.etag).sort()).toEqual(['"2"', '"3"', '"4"', '"5"', '"6"']);
+    expect(answers.map(versionOf).sort()).toEqual([2, 3, 4, 5, 6]);
     expect((await read()).body.shipping_address).toEqual(
       Object.fromEntries(members.map((member) => [member, `new ${member}`])),
     );
@@ -308,7 +344,7 @@ describe('409', () => {
     expect(answer.body.code).toBe('email-already-registered');
     expect(pointersOf(answer)).toEqual(['/email']);
     expect((await read()).text).toBe(before.text);
-    expect((await read()).headers.etag).toBe('"1"');
+    expect(versionOf(await read())).toBe(1);
     expect(await auditOf(accounts, holder.id)).toEqual([]);
   });
 
@@ -341,8 +377,15 @@ describe('412', () => {
     expect((await read()).body.name).toBe('Kim Park');
   });
 
+  it('refuses the tag of another account of the same version', async () => {
+    const other = await register(accounts);
+    const { etag = '' } = (await accounts.client.get(other.path, { token: other.token })).headers;
+    expect((await patch({ name: 'Stale' }, { 'If-Match': etag })).status).toBe(412);
+  });
+
   it('accepts one of two concurrent requests with the same version', async () => {
-    const answers = await Promise.all(['One', 'Two'].map((name) => patch({ name }, { 'If-Match': '"1"' })));
+    const { etag = '' } = (await read()).headers;
+    const answers = await Promise.all(['One', 'Two'].map((name) => patch({ name }, { 'If-Match': etag })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
   });
 });
@@ -374,13 +417,13 @@ describe('403 for a change of credentials', () => {
 
   it.each(changes)('needs a proof of the holder for %j', async (change) => {
     expect(await attempt({}, change)).toEqual([403, 'reauthentication-required']);
-    expect((await read()).headers.etag).toBe('"1"');
+    expect(versionOf(await read())).toBe(1);
   });
 
   it.each(changes)('refuses a wrong current password for %j, and records it', async (change) => {
     const wrong = { ...change, current_password: 'not the river' };
     expect(await attempt({ loggedIn: true }, wrong)).toEqual([403, 'wrong-password']);
-    expect((await read()).headers.etag).toBe('"1"');
+    expect(versionOf(await read())).toBe(1);
     expect(await auditOf(accounts, holder.id)).toContainEqual({ action: 'reauthentication-failed', detail: {} });
   });
 

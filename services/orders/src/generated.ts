@@ -805,7 +805,7 @@ export interface components {
         readonly NextPage: string;
         /** @description How to authenticate (RFC 6750). */
         readonly WWWAuthenticate: string;
-        /** @description Strong entity tag of the row version, the same for every projection. */
+        /** @description Strong entity tag of the row version, the same for every projection. The tag of an account also contains its id, because `/v1/accounts/me` is another resource for each caller. */
         readonly ETag: string;
     };
     pathItems: never;

@@ -2,8 +2,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../problem/index.ts';
 
-/** Returns the strong entity tag of a row version. It is the same for every projection of the resource. */
-export function etagOf(version: number): string {
+/**
+ * Returns the strong entity tag of a row version. It is the same for every projection of the resource.
+ * @param version of the row; the digits of an id may follow
+ */
+export function etagOf(version: number | string): string {
   return `"${version}"`;
 }
 

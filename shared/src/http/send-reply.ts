@@ -34,6 +34,8 @@ export async function sendStream(
     response.end();
     return;
   }
+  // The client has left, and nothing can be piped to a closed response.
+  if (response.destroyed) return;
   try {
     await pipeline(Readable.from(stream), response);
   } catch (error) {
