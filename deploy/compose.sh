@@ -226,15 +226,16 @@ update() {
   esac
 }
 
-# Starts the proxy and the second gateway of a shop whose only gateway published the port, as that of 1.1.0 did.
+# Starts the second gateway and the proxy of a shop whose only gateway published the port, as that of 1.1.0 did. The proxy comes last, and is started
+# whenever it does not run, so that another run completes one that was interrupted.
 publish() {
   proxy=$(compose ps --all -q proxy)
-  [ -z "$proxy" ] || return 0
-  for service in proxy gateway; do
-    quietly compose up --detach --no-deps --no-recreate "$service" || fail "cannot start $service; the port of the shop is closed"
-    say "$service was started"
-  done
+  if [ -z "$proxy" ]; then start gateway; fi
+  start proxy
 }
+
+# Starts the containers of a service that do not run. It changes none that runs.
+start() { quietly compose up --detach --no-deps --no-recreate "$1" || fail "cannot start $1; the port of the shop may be closed"; }
 
 case ${1-} in
   update)

@@ -5,7 +5,7 @@
 #   deploy/kubernetes.sh forget SECRET OVERLAY   ends the former values of internal, cursors or key-encryption
 #
 # OVERLAY is the folder of the manifests, such as deploy/kubernetes/overlays/production. It needs kubectl, and Docker with the image of
-# deploy/setup: SETUP_IMAGE, by default shop/setup. NAMESPACE is the namespace, by default shop.
+# deploy/setup that the overlay names, or with another one in SETUP_IMAGE. NAMESPACE is the namespace, by default shop.
 #
 # A command that fails inside `$(…)` or before a `|` ends the script only in an assignment. So every list is assigned before it is used.
 set -eu
@@ -24,6 +24,14 @@ fail() {
   exit 1
 }
 
+# Sets `setup` to the image of deploy/setup. That of another version may not know all services.
+read_setup_image() {
+  manifests=$(kubectl kustomize "$overlay")
+  setup=${SETUP_IMAGE:-$(printf '%s\n' "$manifests" | sed -nE 's/^[ -]*image: *(([^ ]*\/)?setup[:@][^ ]*)$/\1/p' | sort -u)}
+  [ "$(printf '%s\n' "$setup" | wc -w)" -eq 1 ] || fail "the overlay does not name one image of deploy/setup; set SETUP_IMAGE"
+  docker image inspect "$setup" >/dev/null || fail "Docker does not have the image $setup; pull or build it"
+}
+
 # Prints a file of a Secret.
 secret_file() { kube get secret "$1" --output "go-template={{index .data \"$2\" | base64decode}}"; }
 
@@ -32,7 +40,7 @@ change_secret() {
   echo "$1 $2"
   kept=$(secret_file kept-secrets secrets.json)
   changed=$(printf '%s\n' "$kept" |
-    docker run --rm --interactive "${SETUP_IMAGE:-shop/setup}" src/secrets.ts kubernetes "$1" "$2")
+    docker run --rm --interactive --pull never "$setup" src/secrets.ts kubernetes "$1" "$2")
   printf '%s\n' "$changed" | kube replace --filename - >/dev/null
 }
 
@@ -135,5 +143,6 @@ case "$1 $2" in
   "forget internal" | "forget cursors" | "forget key-encryption") ;;
   *) usage ;;
 esac
+read_setup_image
 lock
 "$1" "$2"

@@ -26,6 +26,14 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('builds the images of the shop, and looks for none of them in a registry', () => {
+    const own = Object.values(services).filter(({ image }) => image?.startsWith('shop/'));
+    expect(own.length).toBeGreaterThan(processes.length);
+    for (const service of own) expect(service).toMatchObject({ build: expect.anything(), pull_policy: 'never' });
+    const others = Object.values(services).filter((service) => !own.includes(service));
+    expect(others.filter((service) => service.build !== undefined || service.pull_policy !== undefined)).toEqual([]);
+  });
+
   it('shows the e-mails of no folder in the browser, and gives the gateway no folder', () => {
     expect(JSON.stringify(services)).not.toContain('MAIL_PAGE_DIR');
     expect(services.gateway?.volumes).toBeUndefined();

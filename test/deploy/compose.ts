@@ -10,6 +10,8 @@ export interface Compose {
 
 export interface ComposeService {
   readonly image?: string;
+  readonly build?: unknown;
+  readonly pull_policy?: string;
   readonly hostname?: string;
   readonly command?: string | readonly string[];
   readonly stop_grace_period?: string;

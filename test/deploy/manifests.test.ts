@@ -261,7 +261,7 @@ describe.each(names)('%s', (name) => {
       'operator → rabbitmq:5672',
       // metrics, for Prometheus and the board
       ...processes.map((process) => `monitoring → ${process}:9464`),
-      ...services.map((service) => `gateway → ${service}:9464`),
+      ...processes.map((process) => `gateway → ${process}:9464`),
       'notifications → anywhere:465',
       'notifications → anywhere:587',
       ...(name === 'development'

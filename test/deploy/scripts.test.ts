@@ -11,7 +11,7 @@ import { type Environment, serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { rotated } from '../../deploy/setup/src/rotate.ts';
 import { render } from './kustomize.ts';
-import { podOf } from './manifest.ts';
+import { containersOf, podOf } from './manifest.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const scripts = ['deploy/compose.sh', 'deploy/kubernetes.sh'];
@@ -48,6 +48,7 @@ esac
 const recorder = `${recorded}
 case "$*" in
   *"rollout status"*) [ -z "$SIGNAL" ] || kill -s "$SIGNAL" "$PPID" ;;
+  kustomize*) printf '    image: %s\\n' $IMAGES ;;
   *"get deployment"*jsonpath*) echo orders ;;
   *"get deployment"*) echo deployment.apps/orders ;;
   *"get pods"*) echo pod/rabbitmq-0 ;;
@@ -63,6 +64,8 @@ interface Run {
   readonly changes: readonly string[];
   /** Whether the script has locked the rotation, and whether it has unlocked it. */
   readonly locks: readonly string[];
+  /** The images that Docker has run. */
+  readonly images: readonly string[];
 }
 
 /** Runs deploy/kubernetes.sh without a cluster. */
@@ -70,7 +73,9 @@ function runKubernetes(parameters: readonly string[], environment: Environment =
   const folder = mkdtempSync(join(tmpdir(), 'shop-kubernetes-'));
   try {
     for (const program of ['kubectl', 'docker']) writeFileSync(join(folder, program), recorder, { mode: 0o755 });
-    const env = { ...process.env, PATH: [folder, process.env.PATH].join(delimiter), ...environment };
+    const images = 'registry.example/shop/orders:1.2.0 registry.example/shop/setup:1.2.0';
+    const path = [folder, process.env.PATH].join(delimiter);
+    const env = { ...process.env, PATH: path, IMAGES: images, ...environment };
     const { status, stderr } = spawnSync(`${root}deploy/kubernetes.sh`, [...parameters, 'overlay'], {
       env,
       encoding: 'utf8',
@@ -82,6 +87,7 @@ function runKubernetes(parameters: readonly string[], environment: Environment =
       stderr,
       changes: calls.flatMap((call) => changes.exec(call) ?? []),
       locks: calls.flatMap((call) => /(?:create|delete) configmap/.exec(call) ?? []),
+      images: calls.flatMap((call) => /^run .*--pull never (\S+)/.exec(call)?.[1] ?? []),
     };
   } finally {
     rmSync(folder, { recursive: true });
@@ -179,17 +185,27 @@ describe('deploy/compose.sh', () => {
     };
     const starts = () => calls().flatMap((call) => /^stop .*|(?<=--no-recreate )\w+$/.exec(call) ?? []);
 
-    it('starts the proxy of a shop that had none, after the gateway that published the port has ended', () => {
+    it('starts the second gateway and the proxy of a shop that had no proxy, after the former gateway has ended', () => {
       expect(update({ PROXY: '' }).status).toBe(0);
-      expect(starts().slice(-3)).toEqual(['stop -t 15 old', 'proxy', 'gateway']);
+      expect(starts().slice(-3)).toEqual(['stop -t 15 old', 'gateway', 'proxy']);
     });
 
-    it.each([
-      ['when there is one', {}, []],
-      ['while the former gateway runs', { PROXY: '' }, ['orders']],
-    ])('starts no proxy %s', (_, given, services) => {
-      expect(update(given, ...services).status).toBe(0);
-      expect(starts()).toEqual(services.length === 0 ? ['stop -t 15 old', 'stop -t 15 old'] : ['stop -t 15 old']);
+    it('starts a proxy that an interrupted run has left without starting it', () => {
+      expect(update({}).status).toBe(0);
+      expect(starts().slice(-2)).toEqual(['stop -t 15 old', 'proxy']);
+    });
+
+    it('starts no proxy while the former gateway runs', () => {
+      expect(update({ PROXY: '' }, 'orders').status).toBe(0);
+      expect(starts()).toEqual(['stop -t 15 old']);
+    });
+
+    it('says that the port may be closed when the proxy does not start', () => {
+      const { status, stderr } = update({ FAILING: '--no-recreate proxy' });
+      expect([status, stderr]).toEqual([
+        1,
+        expect.stringContaining('cannot start proxy; the port of the shop may be closed'),
+      ]);
     });
 
     it('refuses TRUSTED_PROXIES=0 before it changes anything', () => {
@@ -274,6 +290,24 @@ describe('deploy/kubernetes.sh', () => {
     },
   );
 
+  it.each([
+    ['that the overlay names', {}, 'registry.example/shop/setup:1.2.0'],
+    ['in SETUP_IMAGE', { SETUP_IMAGE: 'setup@sha256:12' }, 'setup@sha256:12'],
+  ])('changes the secrets with the image of deploy/setup %s', (_, given, image) => {
+    expect(runKubernetes(['forget', 'cursors'], given).images).toEqual([image]);
+  });
+
+  it.each([
+    ['names no image of deploy/setup', { IMAGES: 'shop/orders:1.2.0' }, 'set SETUP_IMAGE'],
+    ['names two images of deploy/setup', { IMAGES: 'shop/setup:1.1.0 shop/setup:1.2.0' }, 'set SETUP_IMAGE'],
+    ['cannot be rendered', { FAILING: 'kustomize overlay' }, ''],
+    ['names an image that Docker does not have', { FAILING: 'image inspect' }, 'does not have the image'],
+  ])('changes nothing when the overlay %s', (_, given, message) => {
+    const { status, stderr, changes, locks } = runKubernetes(['rotate', 'cursors'], given);
+    expect([status, changes, locks]).toEqual([1, [], []]);
+    expect(stderr).toContain(message);
+  });
+
   it('changes nothing while another run has the lock', () => {
     const { status, stderr, changes, locks } = runKubernetes(['rotate', 'database'], { FAILING: 'create configmap' });
     expect([status, changes, locks]).toEqual([1, [], ['create configmap']]);
@@ -325,6 +359,11 @@ describe.each(['development', 'production'])('deploy/kubernetes.sh and the overl
     const jobs = manifests.filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/name'] === 'provision');
     expect(jobs.map(({ kind, metadata }) => [kind, metadata.name])).toContainEqual(['Job', 'provision']);
     expect(manifests.map(({ kind, metadata }) => [kind, metadata.name])).toContainEqual(['StatefulSet', 'operator']);
+  });
+
+  it('names one image of deploy/setup', () => {
+    const images = manifests.flatMap(containersOf).map(({ image }) => image);
+    expect(new Set(images.filter((image) => /^(.*\/)?setup[:@]/.test(image))).size).toBe(1);
   });
 });
 

@@ -145,16 +145,27 @@ describe('the rotation', () => {
   });
 });
 
-it('in Kubernetes refuses to change the secrets when the kept ones lack those of an added service', () => {
+describe('in Kubernetes, a change of the secrets is refused', () => {
   const { orders: _role, ...roles } = secrets.roles;
   const { orders: _user, ...users } = secrets.users;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'kubernetes', 'add', 'database'], {
-    input: JSON.stringify({ ...secrets, roles, users }),
-    env: plainEnvironment(),
-    encoding: 'utf8',
+  const { roles: allRoles, users: allUsers } = secrets;
+
+  it.each([
+    ['lack those of an added service', { roles, users }, 'standard input lacks roles.orders, users.orders'],
+    [
+      'have those of a service that this version does not know',
+      { roles: { ...allRoles, reviews: 'x' }, users: { ...allUsers, reviews: 'x' } },
+      'this version does not know roles.reviews, users.reviews',
+    ],
+  ])('when the kept ones %s', (_, changed, message) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'kubernetes', 'add', 'database'], {
+      input: JSON.stringify({ ...secrets, ...changed }),
+      env: plainEnvironment(),
+      encoding: 'utf8',
+    });
+    expect([status, stdout]).toEqual([1, expect.not.stringContaining('Secret')]);
+    expect(stderr).toContain(message);
   });
-  expect([status, stdout]).toEqual([1, expect.not.stringContaining('Secret')]);
-  expect(stderr).toContain('standard input lacks roles.orders, users.orders');
 });
 
 const program = `${root}deploy/setup/src/secrets.ts`;

@@ -43,11 +43,23 @@ export function completeSecrets(kept: Partial<Secrets> = {}): Secrets {
   return { keys: make(keys, kept.keys), roles: make(schemas, kept.roles), users: make(brokerUsers, kept.users) };
 }
 
-/** Returns the names of the secrets that `kept` lacks, such as `roles.orders`. */
-export function missingSecrets(kept: Partial<Secrets>): string[] {
-  const lacking = (group: keyof Secrets, names: readonly string[]) =>
-    names.filter((name) => !Object.hasOwn(kept[group] ?? {}, name)).map((name) => `${group}.${name}`);
-  return [...lacking('keys', keys), ...lacking('roles', schemas), ...lacking('users', brokerUsers)];
+/**
+ * Returns the names of the secrets that `kept` lacks, such as `roles.orders`, and of those that only another version of
+ * the shop knows.
+ */
+export function differingSecrets(kept: Partial<Secrets>): { missing: string[]; unknown: string[] } {
+  const expected = namesIn(completeSecrets());
+  const present = namesIn({ keys: kept.keys, roles: kept.roles, users: kept.users });
+  return {
+    missing: expected.filter((name) => !present.includes(name)),
+    unknown: present.filter((name) => !expected.includes(name)),
+  };
+}
+
+function namesIn(groups: { readonly [Group in keyof Secrets]: object | undefined }): string[] {
+  return Object.entries(groups).flatMap(([group, values = {}]) =>
+    Object.keys(values).map((name) => `${group}.${name}`),
+  );
 }
 
 /** Returns 32 random bytes in base64url. */

@@ -18,7 +18,7 @@ import {
 import { type Rotated, rotate, rotated, type Step, steps } from './rotate.ts';
 import {
   completeSecrets,
-  missingSecrets,
+  differingSecrets,
   type Places,
   type SecretFiles,
   type Secrets,
@@ -35,12 +35,7 @@ await runProcess('secrets', readSettings, async ({ log }, { places }) => {
   const { target, change } = readArguments(process.argv.slice(2));
   if (target === 'kubernetes') {
     const kept = change === undefined ? {} : parse(await text(process.stdin), 'standard input');
-    const missing = change === undefined ? [] : missingSecrets(kept);
-    if (missing.length > 0) {
-      // A new password would be used by the pods, and no server would accept it.
-      const names = missing.join(', ');
-      throw new StartError(`standard input lacks ${names}: add the present passwords to ${keptFile} of kept-secrets`);
-    }
+    if (change !== undefined) requireSame(kept);
     const complete = completeSecrets(kept);
     const secrets = change?.(complete) ?? complete;
     const at = { places, ...kept }.places;
@@ -53,6 +48,19 @@ await runProcess('secrets', readSettings, async ({ log }, { places }) => {
   }
   process.exit(0);
 });
+
+/** @throws StartError when the secrets are not those of this version */
+function requireSame(kept: Kept): void {
+  const { missing, unknown } = differingSecrets(kept);
+  // A new password would be used by the pods, and no server would accept it.
+  if (missing.length > 0)
+    throw new StartError(
+      `standard input lacks ${missing.join(', ')}: add the present passwords to ${keptFile} of kept-secrets`,
+    );
+  // The Secrets of the services that this version does not know would be lost, and their users be deleted.
+  if (unknown.length > 0)
+    throw new StartError(`this version does not know ${unknown.join(', ')}: use the image of the running version`);
+}
 
 interface Arguments {
   readonly target: string;
