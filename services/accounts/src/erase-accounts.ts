@@ -76,6 +76,13 @@ function eraseOne(database: Database, log: Log): Promise<boolean> {
 }
 
 /**
+ * The stored response to the registration, which had no authenticated caller. The expression and the operation are those
+ * of the index in migration 0015, because PostgreSQL uses the index for no others.
+ */
+export const isAnswerToRegistration = String.raw`operation_id = 'registerAccount'
+  AND substring(body FROM '^\{"id":"([0-9a-f-]{36})"') = $1::text`;
+
+/**
  * Erases personal data outside the row of the account: addresses and reasons in the audit log, and events about the
  * account.
  */
@@ -86,10 +93,7 @@ export async function eraseTraces(tx: Transaction, accountId: string): Promise<E
      WHERE account_id = $1 AND (detail <> '{}' OR reason IS NOT NULL)`,
     [accountId],
   );
-  // Deletes the stored answer to the registration, which had no authenticated caller.
-  await sql(tx, "DELETE FROM idempotency_keys WHERE operation_id = 'registerAccount' AND body::jsonb ->> 'id' = $1", [
-    accountId,
-  ]);
+  await sql(tx, `DELETE FROM idempotency_keys WHERE ${isAnswerToRegistration}`, [accountId]);
   await sql(tx, "DELETE FROM outbox WHERE subject = $1 AND published_at IS NOT NULL AND type <> 'account.erased.v1'", [
     accountId,
   ]);

@@ -1,11 +1,15 @@
 // Every list of the orders of all accounts reads about a page from an index, however unevenly the orders are
-// distributed over the states, and every index is used by one of them.
+// distributed over the states, and every index is used by one of them. The erasure of an account reads the stored
+// responses that it deletes, and no others.
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Criteria, fromQuery } from '@shop/shared/collection';
 import { createTestDatabase, nodesOf, type Plan, plansOf, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
+import { countPersonalData, eraseOrders } from '../src/erase-orders.ts';
 import { orderSpec } from '../src/order.ts';
 import { orderColumns } from '../src/order-rows.ts';
+import { recordPlans } from './recorded-plans.ts';
 
 const ofAll = orderSpec('EUR', 'all');
 const ofAccount = orderSpec('EUR', 'own');
@@ -44,17 +48,30 @@ const archive = `
   INSERT INTO archived_orders (${orderColumns}, document) SELECT ${orderColumns}, '{}' FROM old ORDER BY created_at`;
 const tables = ['orders', 'archived_orders'];
 
+/** The stored responses of a day: one to a customer and four to staff for each of 4,000 orders of 2,000 accounts. */
+const responses = `
+  INSERT INTO idempotency_keys (account_id, operation_id, key, fingerprint, status, headers, body)
+  SELECT CASE operation WHEN 'createOrder' THEN owner ELSE md5('staff ' || n % 5)::uuid::text END, operation,
+    'key ' || n, md5('request ' || n), 200, '{}',
+    format('{"id":"%s","status":"processing","createdAt":"%s","accountId":"%s","customer":{"name":"%s"}}',
+      uuidv7(), now(), owner, repeat('A long name ', 30))
+  FROM generate_series(1, 4000) AS n,
+    LATERAL (SELECT md5('account ' || n % 2000)::uuid::text AS owner) AS account,
+    unnest(ARRAY['createOrder', 'processOrder', 'shipOrder', 'deliverOrder', 'cancelOrder']) AS operation`;
+
 beforeAll(async () => {
   database = await createTestDatabase(['orders']);
   client = new pg.Client({ connectionString: database.urls.orders });
   await client.connect();
   await client.query('SELECT setseed(0.3)');
-  for (const table of tables) await client.query(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
+  for (const table of [...tables, 'idempotency_keys'])
+    await client.query(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
   await client.query(sample);
   await client.query(archive);
+  await client.query(responses);
   // A target of 250 takes all of about 71,000 archived orders as the sample, so that the statistics cover all rows.
   await client.query('SET default_statistics_target = 250');
-  await client.query('VACUUM (ANALYZE) orders, archived_orders');
+  await client.query('VACUUM (ANALYZE) orders, archived_orders, idempotency_keys');
   const { rows } = await client.query<{ id: string; account: string }>(
     'SELECT id, account_id AS account FROM all_orders WHERE total_minor % 997 = 3 ORDER BY id LIMIT 100',
   );
@@ -170,6 +187,31 @@ describe('expiry', () => {
       WHERE status = 'pending' AND created_at < now() AND (created_at, id) > ('1970-01-01', '${account}')
       ORDER BY created_at, id LIMIT 100`);
     expect(rowsOf(rows[0]['QUERY PLAN'][0].Plan)).toBeLessThanOrEqual(50);
+  });
+});
+
+describe('erasure', () => {
+  const [byKey, byOrder] = ['idempotency_keys_pkey', 'idempotency_keys_order_account'];
+  /** An account whose orders are all delivered or cancelled. */
+  const erased = createHash('md5')
+    .update('account 5')
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+
+  it('reads the stored responses to staff by the account of the order', async () => {
+    const plans = await recordPlans(client, 'idempotency_keys', async (tx) => {
+      expect(await eraseOrders(tx, erased)).toBe('done');
+    });
+    const reads = { indexes: [byOrder], rows: 8 };
+    expect(plans).toEqual([reads, reads]);
+  });
+
+  it('is verified by the index of the receiving account and by the index of the account of the order', async () => {
+    const plans = await recordPlans(client, 'idempotency_keys', async ({ connection }) => {
+      expect(await countPersonalData(connection, erased)).toEqual({ idempotency_keys: 10 });
+    });
+    const reads = { indexes: [byOrder, byKey], rows: 10 };
+    expect(plans).toEqual([reads, reads]);
   });
 });
 

@@ -5,6 +5,7 @@ import { type Environment, newId, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { audit } from '../audit.ts';
 import { readDatabaseConfig } from '../config.ts';
+import { isAnswerToRegistration } from '../erase-accounts.ts';
 
 /**
  * Schedules the erasure of an account after `days`, as its holder can do. A repeated call sets the time again.
@@ -54,8 +55,9 @@ const places = `
     UNION ALL SELECT 'audit_log', count(*)::int FROM audit_log
       WHERE account_id = $1 AND (detail <> '{}' OR reason IS NOT NULL)
     UNION ALL SELECT 'outbox', count(*)::int FROM outbox WHERE subject = $1::text AND type <> 'account.erased.v1'
-    UNION ALL SELECT 'idempotency_keys', count(*)::int FROM idempotency_keys
-      WHERE account_id = $1::text OR (operation_id = 'registerAccount' AND body::jsonb ->> 'id' = $1::text)
+    UNION ALL SELECT 'idempotency_keys', (
+      (SELECT count(*) FROM idempotency_keys WHERE account_id = $1::text)
+      + (SELECT count(*) FROM idempotency_keys WHERE ${isAnswerToRegistration} AND account_id <> $1::text))::int
   ) AS places WHERE rows > 0`;
 
 /**
