@@ -1,20 +1,35 @@
 // POST /v1/email-verifications/resend: sends the verification e-mail of the caller's account again.
 import { callerOf, idempotent } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
+import { emailKey } from '@shop/shared/runtime';
 import { Account } from './account.ts';
 import type { Operation } from './context.ts';
 import { requireVerificationShare, sendVerification } from './email-verification.ts';
 import { inside } from './models.ts';
 import { noSuchAccount } from './own-account.ts';
 
-/** @throws Problem 404 when the account does not exist, 429 when too many verification e-mails were sent */
+/**
+ * @throws Problem 404 when the account does not exist, 409 when another account has the new address by now, 429 when too
+ * many verification e-mails were sent
+ */
 export const resendVerification: Operation<'resendVerification'> = (request, context) =>
   idempotent<never>(request, context, async (tx) => {
     const account = await Account.findByPk(callerOf(request).accountId, inside(tx, 'UPDATE'));
     if (account === null) throw noSuchAccount();
     const email = account.pendingEmail ?? (account.emailVerified ? undefined : account.email);
     if (email !== undefined) {
+      const holder = await Account.findOne({ where: { emailKey: emailKey(email) }, attributes: ['id'], ...inside(tx) });
+      // A token for this address could not be used.
+      if (holder !== null && holder.id !== account.id) throw registeredMeanwhile();
       await requireVerificationShare(tx, account.id);
       await sendVerification(tx, { request, context }, account, email);
     }
     return { status: 202 };
   });
+
+function registeredMeanwhile(): Problem {
+  return new Problem(
+    'email-already-registered',
+    'Another account has registered the new e-mail address meanwhile. Change to another address, or keep the present one.',
+  );
+}

@@ -146,6 +146,14 @@ describe('202 for the resending', () => {
     expect((await post(await sent())).status).toBe(204);
   });
 
+  it('replaces the token of a change that only spells the address of the account in another way', async () => {
+    const email = holder.email.toUpperCase();
+    await accounts.client.patch(holder.path, { token: holder.token, body: { email } });
+    expect((await resend()).status).toBe(202);
+    expect((await verify(accounts, holder.id)).status).toBe(204);
+    expect(await read()).toMatchObject({ email, email_verified: true });
+  });
+
   it('sends nothing when the address is verified and no change is pending', async () => {
     await verify(accounts, holder.id);
     expect((await resend()).status).toBe(202);
@@ -157,6 +165,17 @@ describe('refusals of the resending', () => {
   it('answers 401 without a token, and 404 without an account', async () => {
     expect((await accounts.client.post('/v1/email-verifications/resend', {})).status).toBe(401);
     expect((await resend(await accounts.services.issuer.sign())).status).toBe(404);
+  });
+
+  it('answers 409 when another account has registered the new address meanwhile, and sends nothing', async () => {
+    const email = freshEmail();
+    await accounts.client.patch(holder.path, { token: holder.token, body: { email: email.toUpperCase() } });
+    const taken = await accounts.client.post('/v1/accounts', { body: { email, name: 'Quick', password } });
+    expect(taken.status).toBe(201);
+    const answer = await resend();
+    expect([answer.status, answer.body.code]).toEqual([409, 'email-already-registered']);
+    expect(answer.body).not.toHaveProperty('errors');
+    expect(await countEmails(accounts, holder.id, 'email-verification')).toBe(2);
   });
 
   it('answers 429 after 5 e-mails in an hour, also for concurrent requests', async () => {

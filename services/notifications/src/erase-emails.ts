@@ -29,7 +29,8 @@ export function erasingEmails(mailer: Pick<Mailer, 'remove'>): (tx: Transaction,
     await sql(
       tx,
       `DELETE FROM recipient_paces WHERE key IN (
-         SELECT prefix || address FROM unnest(ARRAY['order ', 'account ', 'verification ']) AS prefix, (
+         SELECT prefix || address
+         FROM unnest(ARRAY['order ', 'account ', 'verification ', 'own verification ']) AS prefix, (
            SELECT email_key FROM recipients WHERE account_id = $1
            UNION SELECT recipient_key FROM notifications WHERE account_id = $1) AS addresses (address))`,
       [accountId],

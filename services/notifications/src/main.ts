@@ -53,7 +53,7 @@ await startService({
           'account.registered.v1': (event, tx) => onAccountRegistered(event, tx, wake),
           'account.erased.v1': onAccountErased,
           'account.updated.v1': (event, tx) => onAccountUpdated(event, tx, pace, wake),
-          'email-token.issued.v1': (event, tx) => onEmailTokenIssued(event, tx, wake),
+          'email-token.issued.v1': (event, tx) => onEmailTokenIssued(event, tx, pace, wake),
           'order.created.v1': { takeAll: (events, tx) => onOrdersCreated(events, tx, wake) },
           'order.shipped.v1': (event, tx) => onOrderShipped(event, tx, wake),
           'order.cancelled.v1': (event, tx) => onOrderCancelled(event, tx, wake),

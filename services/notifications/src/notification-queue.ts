@@ -1,7 +1,7 @@
 // The queue of e-mails in PostgreSQL: a sender claims due e-mails for a while, and records the outcome of each.
 import { type Database, sql } from '@shop/shared/database';
 import { appendEvents } from '@shop/shared/events';
-import { isAboutOrder, type Occasion, type Pace } from './notification.ts';
+import { isAboutOrder, type Occasion, type Pace, shareOfEmail } from './notification.ts';
 import { patience, withholdEmails } from './withheld-emails.ts';
 
 export type QueuedEmail = Occasion & {
@@ -46,8 +46,8 @@ export const renewEvery = 10_000;
 // verified waits as long for the verification. Later e-mails about an order wait until the first one is no longer
 // waiting.
 //
-// Verification e-mails have a share of their own: strangers who enter an address must not delay the notices of its
-// owner.
+// Before the account's event is handled, a verification e-mail may go to the account's registered address or to another
+// one. Until then it is only sent when the share of strangers is free now, because they may have reserved it for days.
 //
 // Each e-mail reserves a time in the share of its recipient, once for each address (generic cell rate algorithm), and
 // waits for that time. The row of the share is locked, so that all senders together keep the rate.
@@ -56,14 +56,14 @@ const claim = `
     SELECT n.id, n.paced_for, n.next_attempt_at, coalesce(n.recipient, r.email) AS email, r.name,
       coalesce(n.details ->> 'locale', r.locale) AS locale,
       n.recipient IS NULL AND r.verified IS FALSE AS unverified, n.created_at < now() - ${patience} AS late,
-      CASE
-        WHEN n.order_id IS NOT NULL THEN 'order '
-        WHEN n.kind = 'email-verification' THEN 'verification '
-        ELSE 'account '
-      END || coalesce(n.recipient_key, r.email_key, n.account_id::text) AS share
+      ${shareOfEmail} AS share
     FROM notifications n LEFT JOIN recipients r USING (account_id)
     WHERE n.status = 'waiting' AND n.next_attempt_at <= now()
-      AND (r.account_id IS NOT NULL OR n.recipient IS NOT NULL OR n.created_at < now() - ${patience})
+      AND (r.account_id IS NOT NULL OR n.created_at < now() - ${patience}
+        OR n.recipient IS NOT NULL AND NOT EXISTS (
+          SELECT FROM recipient_paces
+          WHERE n.kind = 'email-verification' AND key = 'verification ' || n.recipient_key
+            AND reserved_until > now() + ($3 - 1) * $2::float8 * interval '1 second'))
       AND (n.kind = 'order-received' OR r.verified IS FALSE OR NOT EXISTS (
         SELECT FROM notifications AS first
         WHERE first.order_id = n.order_id AND first.kind = 'order-received' AND first.status = 'waiting'))

@@ -148,20 +148,29 @@ export async function addNotice(
 
 /**
  * Adds the e-mail with a token, to the address in the event. A delayed e-mail with an older token of its kind becomes
- * obsolete, because that token is no longer valid.
+ * obsolete, because that token is no longer valid. The account is the only one with e-mails in the share of its own
+ * verification, so the time that the obsolete e-mail has reserved there is returned. In the share of strangers, it is
+ * not returned: each of many accounts could move its e-mail to the last reserved time, and all would be sent then.
  */
 export async function addTokenEmail(
   tx: Transaction,
   { id, data, requestId, traceparent }: ShopEvent<'email-token.issued.v1'>,
+  { secondsEach }: Pace,
 ): Promise<void> {
   const { accountId, kind, email, locale, sealedToken, expiresAt } = data;
   const language = locale === undefined ? {} : { locale };
   const details: TokenNotice = { accountId, eventId: id, email, ...language, sealedToken, expiresAt };
   await sql(
     tx,
-    `UPDATE notifications SET status = 'obsolete', settled_at = now()
-     WHERE account_id = $1 AND kind = $2 AND kind <> 'email-change-undo' AND ${isDelayed}`,
-    [accountId, kind],
+    `WITH obsolete AS (
+       UPDATE notifications SET status = 'obsolete', settled_at = now()
+       WHERE account_id = $1 AND kind = $3 AND kind <> 'email-change-undo' AND ${isDelayed}
+       RETURNING paced_for AS share
+     ), leaving AS (
+       SELECT share FROM obsolete WHERE starts_with(share, 'own verification ')
+     )
+     ${returnTimes}`,
+    [accountId, secondsEach, kind],
   );
   await sql(
     tx,
@@ -193,24 +202,47 @@ export async function replaceObsolete(tx: Transaction, orderId: string): Promise
 }
 
 /**
- * Returns the times that the waiting e-mails of an account have reserved from the share of its former address, so that
- * the next owner of the address does not wait for them. The e-mails use the share of the present address.
+ * Returns the times that the waiting e-mails of an account have reserved from the shares of its former address, so that
+ * the next owner of the address does not wait for them. The e-mails use the shares that are theirs now.
  */
 export async function leaveShare(tx: Transaction, accountId: string, { secondsEach }: Pace): Promise<void> {
   await sql(
     tx,
     `WITH leaving AS (
        SELECT n.id, n.paced_for AS share FROM notifications n JOIN recipients r USING (account_id)
-       WHERE n.account_id = $1 AND n.recipient IS NULL AND ${isDelayed} AND n.paced_for <> 'order ' || r.email_key
+       WHERE n.account_id = $1 AND ${isDelayed} AND n.paced_for <> ${shareOfEmail}
        FOR UPDATE OF n
      ), left_share AS (
        UPDATE notifications n SET paced_for = NULL FROM leaving WHERE n.id = leaving.id
      )
-     UPDATE recipient_paces SET reserved_until = reserved_until - total * $2::float8 * interval '1 second'
-     FROM (SELECT share, count(*) AS total FROM leaving GROUP BY share) AS leaving WHERE key = share`,
+     ${returnTimes}`,
     [accountId, secondsEach],
   );
 }
+
+/**
+ * The share from which the e-mail `n` of the recipient `r` reserves its time. Strangers can enter an address, but only
+ * one account can have it. So verification e-mails have shares of their own: strangers delay neither the notices of the
+ * owner of the address nor the verification by the account that has registered it.
+ */
+export const shareOfEmail = `
+  CASE
+    WHEN n.order_id IS NOT NULL THEN 'order '
+    WHEN n.kind = 'email-verification' AND r.email_key = n.recipient_key THEN 'own verification '
+    WHEN n.kind = 'email-verification' THEN 'verification '
+    ELSE 'account '
+  END || coalesce(n.recipient_key, r.email_key, n.account_id::text)`;
+
+/** Returns one reserved time for each row of `leaving`. It locks the shares in the same order as a claim does. */
+const returnTimes = `
+  UPDATE recipient_paces SET reserved_until = reserved_until - total * $2::float8 * interval '1 second'
+  FROM (
+    SELECT key, total
+    FROM recipient_paces JOIN (SELECT share, count(*) AS total FROM leaving GROUP BY share) AS leaving ON key = share
+    ORDER BY key
+    FOR UPDATE OF recipient_paces
+  ) AS shares
+  WHERE recipient_paces.key = shares.key`;
 
 /**
  * True for an e-mail that waits for the share of its recipient or for the verification of its address. No sender has

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createEmailTokenSeal } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
-import { eventually, startServices, type TestServices } from '@shop/shared/testing';
+import { eventually, startServices, type TestServices, testSecret } from '@shop/shared/testing';
 import { joinEvents, type ShopEvents, someOrder } from './shop-events.ts';
 
 let services: TestServices;
@@ -61,6 +61,40 @@ it('withholds what waits, removes the files, and keeps kinds and states', async 
   await swept(order.accountId);
   expect(await keptOf(order.accountId)).toEqual(['order-received sent {}', 'order-refunded 4 sent {}']);
   expect(await files()).toEqual([]);
+});
+
+it('removes the address from every share that its e-mails reserved', async () => {
+  const order = someOrder();
+  const { accountId } = order;
+  const email = `${accountId}@example.org`;
+  const other = `other-${email}`;
+  await events.send('account.registered.v1', { ...order.account, email, emailVerified: true });
+  await eventually(async () => expect(await keptOf(accountId)).toEqual([`recipient ${email}`]));
+  const token = (kind: 'email-verification' | 'password-reset', address: string) => {
+    const sealedToken = createEmailTokenSeal([testSecret]).seal('token', { kind, accountId, email: address });
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
+    const data = { accountId, kind, email: address, name: 'Ada', sealedToken, expiresAt } as const;
+    return events.send('email-token.issued.v1', data);
+  };
+  await events.send('order.created.v1', order.created);
+  await token('email-verification', email);
+  await token('email-verification', other);
+  await token('password-reset', email);
+  const shares = async () => {
+    const { rows } = await database().query<{ key: string }>(
+      'SELECT key FROM recipient_paces WHERE key LIKE $1 ORDER BY key',
+      [`%${email}`],
+    );
+    return rows.map(({ key }) => key);
+  };
+  const reserved = [`account ${email}`, `order ${email}`, `own verification ${email}`, `verification ${other}`];
+  await eventually(async () => expect(await shares()).toEqual(reserved));
+  await eventually(async () =>
+    expect((await keptOf(accountId)).filter((kept) => kept.includes(' sent '))).toHaveLength(4),
+  );
+  await erase(accountId);
+  await swept(accountId);
+  expect(await shares()).toEqual([]);
 });
 
 it('of one account that fails stops no other', async () => {

@@ -2,8 +2,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createEmailTokenSeal } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
-import { eventually, startServices, type TestServices } from '@shop/shared/testing';
+import { eventually, startServices, type TestServices, testSecret } from '@shop/shared/testing';
 import { claimEmails } from '../src/notification-queue.ts';
 import { joinEvents, type ShopEvents, someOrder } from './shop-events.ts';
 
@@ -144,6 +145,152 @@ describe('a recipient', () => {
     expect(claims.reduce((sum, { delayed }) => sum + delayed, 0)).toBe(180);
     await database().query('DELETE FROM notifications WHERE account_id = $1', [accountId]);
     await services.service('notifications').restart();
+  });
+});
+
+describe('a verification e-mail', () => {
+  const address = () => `${newId()}@example.org`;
+  const seal = createEmailTokenSeal([testSecret]);
+  const issue = (accountId: string, email: string, kind: 'email-verification' | 'password-reset') => {
+    const sealedToken = seal.seal('a-token', { kind, accountId, email });
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+    return events.send('email-token.issued.v1', { accountId, kind, email, name: 'Ada', sealedToken, expiresAt });
+  };
+  const register = async (email: string) => {
+    const accountId = newId();
+    await events.send('account.registered.v1', { accountId, email, name: 'Ada', emailVerified: false });
+    await eventually(async () => {
+      const { rows } = await database().query('SELECT FROM recipients WHERE account_id = $1', [accountId]);
+      expect(rows).toHaveLength(1);
+    });
+    return accountId;
+  };
+
+  /** Requests so many verification e-mails of the account, each after the one before is sent or delayed. */
+  async function verifications(accountId: string, email: string, total: number): Promise<void> {
+    const { waiting: _, ...before } = await statesOf([accountId]);
+    const sum = (states: Record<string, number>) => Object.values(states).reduce((all, count) => all + count, 0);
+    for (let count = 1; count <= total; count += 1) {
+      await issue(accountId, email, 'email-verification');
+      await eventually(async () => {
+        const states = await statesOf([accountId]);
+        expect([states.waiting, sum(states)]).toEqual([undefined, sum(before) + count]);
+      });
+    }
+  }
+
+  /**
+   * Uses up the share that all accounts without this address have.
+   * @returns `delayed` accounts whose e-mails to the address wait for the share
+   */
+  async function flood(email: string, delayed: number): Promise<readonly string[]> {
+    const strangers = await Promise.all(Array.from({ length: 3 + delayed }, () => register(address())));
+    for (const stranger of strangers) await verifications(stranger, email, 1);
+    expect(await statesOf(strangers.slice(0, 3))).toEqual({ sent: 3 });
+    for (const stranger of strangers.slice(3)) expect(await statesOf([stranger])).toEqual({ delayed: 1 });
+    return strangers.slice(3);
+  }
+
+  it('to the registered address of its account does not wait behind those that strangers requested', async () => {
+    const email = address();
+    await flood(email.toUpperCase(), 2);
+    const owner = await register(email);
+    await verifications(owner, email, 4);
+    expect(await statesOf([owner])).toEqual({ sent: 3, delayed: 1 });
+    expect(await minutesOf(owner)).toEqual([20]);
+  });
+
+  it('waits for the event of its account when strangers have used up the share of the address', async () => {
+    const email = address();
+    await flood(email, 0);
+    const owner = newId();
+    await issue(owner, email, 'email-verification');
+    await eventually(async () => expect(await statesOf([owner])).toEqual({ waiting: 1 }));
+    // This e-mail is due later, so the verification e-mail was due at the claim that includes this one.
+    await issue(owner, email, 'password-reset');
+    await eventually(async () => expect(await statesOf([owner])).toEqual({ sent: 1, waiting: 1 }));
+    await events.send('account.registered.v1', { accountId: owner, email, name: 'Ada', emailVerified: false });
+    await eventually(async () => expect(await statesOf([owner])).toEqual({ sent: 2 }));
+  });
+
+  it('is sent before the event of its account while the share of the address is free', async () => {
+    const email = address();
+    for (const accountId of [newId(), newId(), newId()]) {
+      await issue(accountId, email, 'email-verification');
+      await eventually(async () => expect(await statesOf([accountId])).toEqual({ sent: 1 }));
+    }
+  });
+
+  it('to the registered address replaces a delayed one at the time reserved for it', async () => {
+    const email = address();
+    const owner = await register(email);
+    await verifications(owner, email, 5);
+    expect(await statesOf([owner])).toEqual({ sent: 3, obsolete: 1, delayed: 1 });
+    expect(await minutesOf(owner)).toEqual([20]);
+  });
+
+  it('of a stranger that replaces a delayed one is not sent at the same time as that of another stranger', async () => {
+    const email = address();
+    const [first = '', second = ''] = await flood(email, 2);
+    await verifications(first, email, 1);
+    expect([await minutesOf(first), await minutesOf(second)]).toEqual([[60], [40]]);
+  });
+
+  it('does not wait behind those of an account that had the address before', async () => {
+    const email = address();
+    const former = await register(email);
+    await verifications(former, email, 4);
+    expect(await statesOf([former])).toEqual({ sent: 3, delayed: 1 });
+    await events.send('account.updated.v1', { accountId: former, email: address(), name: 'Ada' }, { sequence: 2 });
+    const owner = await register(email);
+    await verifications(owner, email, 1);
+    expect(await minutesOf(owner)).toEqual([20]);
+  });
+
+  it('leaves shares in the order in which a sender locks them', async () => {
+    const email = address();
+    const accountId = await register(email);
+    const pool = database();
+    const [first, last] = [`order ${email}`, `own verification ${email}`];
+    await pool.query(
+      "INSERT INTO recipient_paces SELECT key, now() + interval '5 hours' FROM unnest($1::text[]) AS keys (key)",
+      [[last, first]],
+    );
+    // With statistics, the planner reads so small a table as it is stored, in the opposite order.
+    await pool.query('ANALYZE recipient_paces');
+    await pool.query(
+      `INSERT INTO notifications (id, kind, order_id, account_id, recipient, details, request_id, paced_for, next_attempt_at)
+       SELECT gen_random_uuid(), kind, order_id::uuid, $1, recipient, '{}', 'r', share, now() + interval '4 hours'
+       FROM (VALUES ('email-verification', NULL, $2, $3), ('order-received', $4, NULL, $5))
+         AS delayed (kind, order_id, recipient, share)`,
+      [accountId, email, last, newId(), first],
+    );
+    const sender = await pool.connect();
+    try {
+      await sender.query('BEGIN');
+      await sender.query(
+        "UPDATE recipient_paces SET reserved_until = reserved_until + interval '10 minutes' WHERE key = $1",
+        [first],
+      );
+      await events.send('account.updated.v1', { accountId, email: address(), name: 'Ada' }, { sequence: 2 });
+      await eventually(async () => {
+        const { rows } = await pool.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+        expect(rows.length).toBeGreaterThan(0);
+      });
+      await sender.query('SELECT FROM recipient_paces WHERE key = $1 FOR UPDATE NOWAIT', [last]);
+      await sender.query('COMMIT');
+    } finally {
+      sender.release(true);
+    }
+    await eventually(async () => {
+      const { rows } = await pool.query<{ minutes: number }>(
+        `SELECT round(extract(epoch FROM reserved_until - now()) / 60)::int AS minutes FROM recipient_paces
+         WHERE key = ANY ($1) ORDER BY key`,
+        [[first, last]],
+      );
+      expect(rows).toEqual([{ minutes: 290 }, { minutes: 280 }]);
+    });
+    await pool.query('DELETE FROM notifications WHERE account_id = $1', [accountId]);
   });
 });
 
