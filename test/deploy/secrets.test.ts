@@ -154,8 +154,8 @@ describe('in Kubernetes, a change of the secrets is refused', () => {
     ['lack those of an added service', { roles, users }, 'standard input lacks roles.orders, users.orders'],
     [
       'have those of a service that this version does not know',
-      { roles: { ...allRoles, reviews: 'x' }, users: { ...allUsers, reviews: 'x' } },
-      'this version does not know roles.reviews, users.reviews',
+      { roles: { ...allRoles, later: 'x' }, users: { ...allUsers, later: 'x' } },
+      'this version does not know roles.later, users.later',
     ],
   ])('when the kept ones %s', (_, changed, message) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'kubernetes', 'add', 'database'], {
