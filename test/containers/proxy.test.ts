@@ -38,9 +38,10 @@ async function withProxy(trustedProxies: string, use: (port: number) => Promise<
   }
 }
 
+/** Waits until the connection is open or was refused. The proxy may reset it before it is open. */
 async function open(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-  await once(socket, 'connect');
+  await new Promise<void>((resolve) => socket.once('connect', resolve).once('close', () => resolve()));
   return socket;
 }
 
@@ -49,7 +50,11 @@ it.each([
   ['limits no connections of the proxies in front of it', '1', 0],
 ])('%s', async (_, trustedProxies, closed) => {
   await withProxy(trustedProxies, async (port) => {
-    await eventually(async () => (await open(port)).destroy());
+    await eventually(async () => {
+      const socket = await open(port);
+      expect(socket.destroyed).toBe(false);
+      socket.destroy();
+    });
     // The connection of the check has ended.
     await sleep(500);
     const sockets: Socket[] = [];
