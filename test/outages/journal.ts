@@ -127,6 +127,8 @@ async function askOnce(asked: Asked, url: string, { token, key, body }: ClearReq
     };
   } catch (error) {
     const nothing = { status: 0, type: '', retryAfter: null, replayed: false };
-    return { at, until: performance.now(), asked, body: String(error), ...nothing };
+    // The cause tells what became of the connection.
+    const reason = error instanceof Error ? `${String(error)}: ${String(error.cause)}` : String(error);
+    return { at, until: performance.now(), asked, body: reason, ...nothing };
   }
 }
