@@ -44,7 +44,7 @@ const comparedEvery = 100;
  * No round begins while the machine is so many times slower than the one for which the limits are stated: the time
  * limits within the shop would pass, and its correct refusals would count as violations.
  */
-const mostSlowness = 4;
+const mostSlowness = 8;
 /** The violations of one round that are kept. */
 const mostOfRound = 20;
 

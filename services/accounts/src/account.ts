@@ -126,11 +126,10 @@ export function toAccount(account: Account): AccountView {
  * each caller, so two accounts of the same version must not have the same tag.
  */
 function tagOf({ id, version }: Account): string {
-  return etagOf(
-    `${version}${BigInt(`0x${id.replaceAll('-', '')}`)
-      .toString()
-      .padStart(39, '0')}`,
-  );
+  const digits = BigInt(`0x${id.replaceAll('-', '')}`)
+    .toString()
+    .padStart(39, '0');
+  return etagOf(`${version}${digits}`);
 }
 
 /**

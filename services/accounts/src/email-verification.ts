@@ -60,15 +60,19 @@ export async function requestEmailChange(
   account: Account,
   email: string,
 ): Promise<void> {
-  const key = emailKey(email);
-  const holder = await Account.findOne({ where: { emailKey: key }, attributes: ['id'], ...inside(tx) });
-  if (holder !== null && holder.id !== account.id) throw emailTaken();
+  if (await isOfAnother(tx, account, email)) throw emailTaken();
   await requireVerificationShare(tx, account.id);
   account.set({ pendingEmail: email });
   const detail = { from: account.email, to: email };
   await audit(tx, { action: 'email-change-requested', accountId: account.id, requestId: sender.request.id, detail });
   await sendVerification(tx, sender, account, email);
   if (account.emailVerified) await sendEmailToken(tx, sender, account, 'email-change-undo', account.email);
+}
+
+/** Whether another account has registered the address. */
+export async function isOfAnother(tx: Transaction, account: Account, email: string): Promise<boolean> {
+  const holder = await Account.findOne({ where: { emailKey: emailKey(email) }, attributes: ['id'], ...inside(tx) });
+  return holder !== null && holder.id !== account.id;
 }
 
 /** Removes the unverified change of the address, if there is one. The caller saves the account. */

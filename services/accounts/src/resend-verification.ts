@@ -1,10 +1,9 @@
 // POST /v1/email-verifications/resend: sends the verification e-mail of the caller's account again.
 import { callerOf, idempotent } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
-import { emailKey } from '@shop/shared/runtime';
 import { Account } from './account.ts';
 import type { Operation } from './context.ts';
-import { requireVerificationShare, sendVerification } from './email-verification.ts';
+import { isOfAnother, requireVerificationShare, sendVerification } from './email-verification.ts';
 import { inside } from './models.ts';
 import { noSuchAccount } from './own-account.ts';
 
@@ -18,9 +17,8 @@ export const resendVerification: Operation<'resendVerification'> = (request, con
     if (account === null) throw noSuchAccount();
     const email = account.pendingEmail ?? (account.emailVerified ? undefined : account.email);
     if (email !== undefined) {
-      const holder = await Account.findOne({ where: { emailKey: emailKey(email) }, attributes: ['id'], ...inside(tx) });
       // A token for this address could not be used.
-      if (holder !== null && holder.id !== account.id) throw registeredMeanwhile();
+      if (await isOfAnother(tx, account, email)) throw registeredMeanwhile();
       await requireVerificationShare(tx, account.id);
       await sendVerification(tx, { request, context }, account, email);
     }

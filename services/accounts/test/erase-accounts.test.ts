@@ -1,9 +1,8 @@
 // The erasure of an account deletes the stored response to its registration. It reads no others.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import { eventually } from '@shop/shared/testing';
+import { eventually, recordPlans } from '@shop/shared/testing';
 import pg from 'pg';
-import { recordPlans } from '../../orders/test/recorded-plans.ts';
 import { eraseTraces } from '../src/erase-accounts.ts';
 import { freshEmail, password, startAccounts, type TestAccounts } from './accounts.ts';
 

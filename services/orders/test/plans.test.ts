@@ -4,12 +4,11 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Criteria, fromQuery } from '@shop/shared/collection';
-import { createTestDatabase, nodesOf, type Plan, plansOf, type TestDatabase } from '@shop/shared/testing';
+import { createTestDatabase, nodesOf, type Plan, plansOf, recordPlans, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
 import { countPersonalData, eraseOrders } from '../src/erase-orders.ts';
 import { orderSpec } from '../src/order.ts';
 import { orderColumns } from '../src/order-rows.ts';
-import { recordPlans } from './recorded-plans.ts';
 
 const ofAll = orderSpec('EUR', 'all');
 const ofAccount = orderSpec('EUR', 'own');

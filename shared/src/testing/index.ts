@@ -36,6 +36,7 @@ export { atThisPace, slowness } from './pace.ts';
 export { plainEnvironment } from './plain-environment.ts';
 export { nodesOf, type Plan, plansOf } from './plans.ts';
 export { setReadOnly } from './read-only.ts';
+export { recordPlans } from './recorded-plans.ts';
 export { testBroker } from './servers/broker.ts';
 export { type BrokerServer, startBrokerServer } from './servers/broker-server.ts';
 export { installPackage } from './servers/install-package.ts';

@@ -1,10 +1,10 @@
 // The plans of the statements that a function runs in a transaction, for tests of indexes.
-import type { Transaction } from '@shop/shared/database';
-import { nodesOf, type Plan } from '@shop/shared/testing';
 import pg from 'pg';
+import type { Transaction } from '../database/index.ts';
+import { nodesOf, type Plan } from './plans.ts';
 
 /** How PostgreSQL reads one table in one statement. */
-export interface TableReads {
+interface TableReads {
   /** The names of the indexes in alphabetical order, and `Seq Scan` when the whole table is read. */
   readonly indexes: readonly string[];
   /** The number of rows that are read, including those that no condition keeps. */
