@@ -243,6 +243,15 @@ describe.each(names)('%s', (name) => {
     expect(manifests.filter(({ spec }) => spec?.type === 'LoadBalancer' || spec?.type === 'NodePort')).toEqual([]);
   });
 
+  it('lets the board read every replica of every process', () => {
+    const addresses = only(manifests, 'ConfigMap', 'shop-settings').data.METRICS_URLS?.split(', ') ?? [];
+    const [own, others] = ['gateway=http://gateway-metrics:9464/metrics', '*=http://*-metrics:9464/metrics'];
+    expect(addresses).toEqual([own, others]);
+    // The name of a headless Service resolves to the addresses of all its pods.
+    for (const process of processes)
+      expect(only(manifests, 'Service', `${process}-metrics`).spec).toMatchObject({ clusterIP: 'None' });
+  });
+
   it('permits the arrows of the architecture and no other', () => {
     const expected = [
       'ingress-nginx → gateway:8080',
