@@ -206,6 +206,11 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
       const order = someOrder();
       await events.send('account.registered.v1', order.account);
       const service = services.service('notifications');
+      // An event in progress would be delivered again when no heartbeat has arrived for ten seconds.
+      await eventually(async () => {
+        const { rowCount } = await service.database.query('SELECT FROM inbox WHERE subject = $1', [order.accountId]);
+        expect(rowCount).toBe(1);
+      });
       await service.kill('SIGKILL');
       await events.send('order.created.v1', order.created);
       await service.restart();
