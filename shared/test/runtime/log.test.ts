@@ -1,5 +1,6 @@
 // The log of a process: every line names its request, and no line contains a secret.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -89,6 +90,21 @@ describe('the log', () => {
   ])('removes the whole e-mail address %s', (address) => {
     const line = (to: string) => JSON.stringify({ msg: `<${to}> on\n${to}, \u0001${to}: no` });
     expect(redact(line(address))).toBe(line('[redacted]'));
+  });
+
+  it('does not keep a process from exiting when its reader is gone', async () => {
+    const program = sourceOf(`
+      process.stdin.once('data', () => { log.info('one'); log.info('two'); process.exit(); });
+      log.info('ready');`);
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      timeout: 20_000,
+    });
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    await once(child.stdout, 'close');
+    child.stdin.write('exit');
+    expect(await once(child, 'exit')).toEqual([expect.any(Number), null]);
   });
 
   it('is written soon, however long a line is', async () => {
