@@ -21,6 +21,9 @@ const watching = process.argv.includes('--watch');
 /** Milliseconds to wait for the processes of a killed launcher to end. */
 const orphansGoWithin = 15_000;
 
+// The shop goes on when nobody reads its output any more, as after `npm start | head`, and Ctrl-C still stops it in order.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
 const say = (name: string, line: string): void => {
   process.stdout.write(`${name}: ${line}\n`);
 };

@@ -129,6 +129,24 @@ describe('a start on kept data', () => {
     await eventually(async () => expect(await stillListening(running)).toEqual([]), 20_000);
   });
 
+  it('goes on when nobody reads its output, and leaves nothing running after Ctrl-C', async () => {
+    const shop = await launch();
+    await shop.ready;
+    const running = await runningShop(dataDir);
+    shop.child.stdout?.destroy();
+    shop.child.stderr?.destroy();
+    const killed = await processIdOf(dataDir, 'orders');
+    process.kill(killed, 'SIGKILL');
+    await eventually(async () => {
+      expect(await processIdOf(dataDir, 'orders')).not.toBe(killed);
+      expect((await fetch(`${shop.gateway}/health/ready`)).status).toBe(200);
+    }, 30_000);
+
+    expect((await shop.end('SIGINT')).code).toBe(0);
+    expect(await stillListening(running)).toEqual([]);
+    expect(await readdir(dataDir)).not.toContain('lock');
+  });
+
   it('can be stopped during the start', async () => {
     const shop = await launch();
     await eventually(
