@@ -66,9 +66,15 @@ function required(detail: string): Problem {
   return new Problem('reauthentication-required', detail);
 }
 
-/** In a token that a log-in issued, both times are equal. A renewed token is younger than its log-in. */
-function isOfRecentLogIn({ issuedAt, authTime }: Caller): boolean {
-  return authTime === issuedAt && Date.now() / 1_000 - authTime < recently;
+/**
+ * In a token that a log-in at the shop issued, both times are equal, and a renewed token is younger than its log-in.
+ * Another issuer may issue its token some time after the log-in (OpenID Connect Core section 2), so only the time of the
+ * log-in counts there.
+ */
+function isOfRecentLogIn({ credentialsVersion, issuedAt, authTime }: Caller): boolean {
+  if (authTime === undefined || authTime > issuedAt) return false;
+  const isOfShop = credentialsVersion !== undefined;
+  return (!isOfShop || authTime === issuedAt) && Date.now() / 1_000 - authTime < recently;
 }
 
 /**

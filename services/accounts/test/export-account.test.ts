@@ -406,6 +406,16 @@ describe('403', () => {
     }
     expect(await auditOf(accounts, holder.id)).toEqual([{ action: 'password-changed', detail: {} }]);
   });
+
+  it.each([
+    [290, 200],
+    [310, 403],
+    [-2, 403],
+  ])('another issuer may issue the token some time after a recent log-in: %i s, %i', async (issuedAfter, expected) => {
+    const { id } = await register(accounts);
+    const { status } = await take(await accounts.services.issuer.sign({ accountId: id, loggedIn: true, issuedAfter }));
+    expect(status).toBe(expected);
+  });
 });
 
 describe('404', () => {

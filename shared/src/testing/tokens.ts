@@ -11,6 +11,8 @@ export interface TokenClaims {
   readonly isMachine?: boolean;
   /** Whether the token comes from a log-in with the password that has just happened. */
   readonly loggedIn?: boolean;
+  /** Seconds from the log-in to the issue of the token, with `loggedIn`; default 0. */
+  readonly issuedAfter?: number;
   /** Whether the e-mail address is verified; default true. */
   readonly emailVerified?: boolean;
   /** Seconds from now. A negative number gives an expired token. */
@@ -45,7 +47,7 @@ export async function startIssuer(): Promise<TestIssuer> {
     const accountId = claims.accountId ?? newId();
     const { scopes = [], emailVerified = true } = claims;
     const issuedAt = Math.min(now, now + (claims.expiresIn ?? 900) - 1);
-    const logIn = claims.loggedIn === true ? { auth_time: issuedAt } : {};
+    const logIn = claims.loggedIn === true ? { auth_time: issuedAt - (claims.issuedAfter ?? 0) } : {};
     const scope = scopes.join(' ');
     const holder = { accountId, scope, email_verified: emailVerified, ...logIn };
     return new SignJWT(claims.isMachine ? { client_id: accountId, scope } : holder)
