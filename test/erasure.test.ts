@@ -164,6 +164,19 @@ describe('an erasure', () => {
     }, 15_000);
   });
 
+  it('is told to the holder when an operator requests it, and not when there is no time to withdraw it', async () => {
+    const grace = { email: 'grace@example.com', name: 'Grace', password };
+    const { id } = (await call('POST', '/v1/accounts', grace)).body;
+    await runShop(shop.dataDir, 'accounts', 'verify-email', grace.email);
+    const events = `SELECT data -> 'eraseAt' AS "eraseAt" FROM outbox WHERE subject = $1 AND type = 'account.updated.v1'
+      ORDER BY sequence DESC LIMIT 1`;
+    for (const days of [3, 0]) {
+      expect(await runShop(shop.dataDir, 'accounts', 'erase', id, '--days', `${days}`)).toMatchObject({ code: 0 });
+      const [event] = await query('accounts', events, [id]);
+      expect(event).toEqual({ eraseAt: days === 0 ? null : expect.any(String) });
+    }
+  });
+
   it('leaves everything as it is until its time, and nobody logs in from then on', async () => {
     expect((await call('POST', '/v1/tokens', { email: ada.email, password })).status).toBe(200);
     const refresh = (await call('POST', '/v1/tokens', { email: ada.email, password })).body.refresh_token;

@@ -96,7 +96,7 @@ export interface components {
             readonly previousEmail?: string;
             /** @description Whether the address before the change was verified. Absent in events of versions before this member. */
             readonly previousEmailVerified?: boolean;
-            /** @description When the account is erased; present when the holder has just asked for that. */
+            /** @description When the account is erased; present when the erasure has just been requested and can still be withdrawn. */
             readonly eraseAt?: components["schemas"]["Time"];
         };
         /**

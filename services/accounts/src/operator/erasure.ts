@@ -8,7 +8,8 @@ import { readDatabaseConfig } from '../config.ts';
 import { isAnswerToRegistration } from '../erase-accounts.ts';
 
 /**
- * Schedules the erasure of an account after `days`, as its holder can do. A repeated call sets the time again.
+ * Schedules the erasure of an account after `days`, as its holder can do. A repeated call sets the time again. The
+ * holder gets an e-mail when there is time to withdraw the erasure.
  * @param environment the variables of accounts, of which DATABASE_URL is read
  * @returns the time of the erasure
  * @throws StartError when the account does not exist
@@ -31,7 +32,14 @@ export function eraseAsOperator(environment: Environment, accountId: string, day
         type: 'account.updated.v1',
         subject: accountId,
         sequence: version,
-        data: { accountId, email: email.trim(), emailVerified, name, ...(locale === null ? {} : { locale }), eraseAt },
+        data: {
+          accountId,
+          email: email.trim(),
+          emailVerified,
+          name,
+          ...(locale === null ? {} : { locale }),
+          ...(days > 0 ? { eraseAt } : {}),
+        },
         requestId: newId(),
         traceparent: undefined,
       });
