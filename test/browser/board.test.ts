@@ -50,8 +50,9 @@ async function openBoard(options: BrowserContextOptions = {}): Promise<Page> {
   const page = await context.newPage();
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
-    // The browser itself writes a refusal to the console, which the page explains.
-    if (message.type() === 'error' && !message.text().includes('status of 403')) complaints.push(message.text());
+    // The browser itself writes refusals to the console, which the page explains.
+    if (message.type() === 'error' && !/status of (401|403|503|504)/.test(message.text()))
+      complaints.push(message.text());
   });
   await page.goto('/board');
   return page;
@@ -236,6 +237,30 @@ describe('the board', () => {
     });
     await part(page, 'process orders', '.ready').waitFor();
     await part(page, 'schema orders', '.ready').waitFor();
+  });
+
+  it('renews its access token once accounts answers again', async () => {
+    const page = await openAsStaff();
+    await part(page, 'process accounts', '.ready').waitFor();
+    // The next streams are requested as if the present token had expired.
+    let expired: string | undefined;
+    await page.route('**/board/events', (route) => {
+      const { authorization, ...others } = route.request().headers();
+      expired ??= authorization;
+      return route.continue({
+        headers: { ...others, authorization: authorization === expired ? 'Bearer expired' : (authorization ?? '') },
+      });
+    });
+    await whileFrozen('accounts', async () => {
+      await whileFrozen('gateway', () =>
+        page.locator('#faults li', { hasText: 'gateway: does not answer.' }).waitFor(),
+      );
+      await page.locator('#faults li', { hasText: 'gateway: sends no data.' }).waitFor();
+      expect(await page.locator('#log-in').isVisible()).toBe(false);
+    });
+    await page.locator('#faults', { hasText: 'All is well.' }).waitFor();
+    await part(page, 'process accounts', '.ready').waitFor();
+    expect(await page.locator('#log-in').isVisible()).toBe(false);
   });
 
   it('names the failing check when a service has lost its database', async () => {

@@ -169,30 +169,39 @@ async function follow() {
   }
 }
 
-/** Shows that the gateway does not answer; the state of all other parts is unknown. */
-function showSilence() {
-  const todo = 'The board tries again by itself.';
-  const fault = { what: 'does not answer', todo, runbook: 'process-down' };
+/** Shows that the gateway sends no data, and its reason if it gives one; the state of all other parts is unknown. */
+function showSilence(error) {
+  const again = 'The board tries again by itself.';
+  const [what, todo] =
+    error instanceof Refused ? ['sends no data', `${error.message} ${again}`] : ['does not answer', again];
+  const fault = { what, todo, runbook: 'process-down' };
   const parts = [{ kind: 'process', name: 'gateway', state: 'not ready', faults: [fault] }];
   picture.show({ parts });
   showFaults(parts, [{ ...fault, parts: 'gateway' }], false);
 }
 
-/** Reads the stream until the account may no longer see it. A closed stream is opened again. */
+/** Reads the stream until it is closed, or gets a new access token in place of an expired one. */
+async function followOrRenew() {
+  try {
+    await follow();
+  } catch (error) {
+    if (error.code !== 'unauthenticated') throw error;
+    await fetchTokens({ refresh_token: tokens.refresh_token });
+  }
+}
+
+/** Follows the stream until the account may no longer see it, or its session has ended. */
 async function keepFollowing() {
   for (;;) {
     try {
-      await follow();
+      await followOrRenew();
       await wait(1_000);
     } catch (error) {
-      if (error instanceof Refused && error.code === 'unauthenticated') {
-        await fetchTokens({ refresh_token: tokens.refresh_token });
-      } else if (error instanceof Refused && error.code === 'forbidden') {
+      if (error.code === 'forbidden')
         throw new Error(`This account lacks the scope. Run ${at('figures').dataset.grant}, then log in again.`);
-      } else {
-        showSilence();
-        await wait(2_000);
-      }
+      if (['invalid-credentials', 'account-blocked'].includes(error.code)) throw error;
+      showSilence(error);
+      await wait(2_000);
     }
   }
 }
