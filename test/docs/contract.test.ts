@@ -138,6 +138,16 @@ describe('the published document', () => {
     }
   });
 
+  it.each([
+    ['post /v1/tokens', 'At most 300 refused attempts a minute for one e-mail address.'],
+    ['post /v1/password-resets', 'At most 5 attempts a minute for one e-mail address from one client address.'],
+    ['post /v1/accounts/{accountId}/erase', 'At most 30 refusals with 403 a minute for one account.'],
+    ['post /v1/orders', 'At most 1000 requests within a second for all accounts of one address.'],
+  ])('%s states: %s', (operation, text) => {
+    const found = operations.find(({ name }) => name === operation);
+    expect(textOf(found?.node.description)).toContain(text);
+  });
+
   it('states the bound of every body', () => {
     for (const { name, node } of operations.filter(({ node }) => node.requestBody !== undefined)) {
       const { 'x-max-bytes': bound, description } = nodeOf(node.requestBody);

@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleDocument, type Node, nodeOf, outlineOperations, readDocument } from '@shop/shared/contract';
 import type { GatewayConfig } from '../../entry/gateway-config.ts';
-import type { ApiLimit } from '../../limits/limit-config.ts';
+import type { ApiLimit, OperationLimit } from '../../limits/limit-config.ts';
 import { withProblemExamples } from '../problems/problem-examples.ts';
 import { joinContracts, type ServiceContract } from './join-contracts.ts';
 
@@ -45,23 +45,31 @@ function apiAction(policies: GatewayConfig['pipelines'][string]['policies']): No
   return nodeOf(nodeOf(Array.isArray(steps) ? steps[0] : steps).action);
 }
 
+/** Each bound of an operation beside its rate, after "At most …". */
+const boundTexts: Readonly<Record<Exclude<keyof OperationLimit, 'rate'>, string>> = {
+  failuresPerEmailAndAddress: 'refused attempts a minute for one e-mail address from one client address',
+  failuresPerEmail: 'refused attempts a minute for one e-mail address',
+  attemptsPerEmailAndAddress: 'attempts a minute for one e-mail address from one client address',
+  attemptsPerEmail: 'attempts a minute for one e-mail address',
+  conflictsPerCaller: 'conflicts (409) a minute',
+  forbiddenPerAccount: 'refusals with 403 a minute for one account',
+};
+
 /** @param needsToken whether the gateway requires a token; only then does it know the account */
 function limitText({ rate, operations }: ApiLimit, operationId: string, needsToken: boolean): string {
-  const own = operations?.[operationId];
-  const { steady, seconds, reserve, reserveSeconds } = own?.rate ?? rate;
+  const own: Partial<OperationLimit> = operations?.[operationId] ?? {};
+  const { steady, seconds, reserve, reserveSeconds, accountsPerAddress } = own.rate ?? rate;
   const more = reserve === undefined ? '' : `, and ${reserve} more within ${period(reserveSeconds ?? seconds)}`;
-  const bounds = [
-    own?.failuresPerEmailAndAddress === undefined
-      ? ''
-      : ` At most ${own.failuresPerEmailAndAddress} refused attempts a minute for one e-mail address from one ` +
-        'client address.',
-    own?.failuresPerEmail === undefined
-      ? ''
-      : ` At most ${own.failuresPerEmail} refused attempts a minute for one e-mail address.`,
-    own?.conflictsPerCaller === undefined ? '' : ` At most ${own.conflictsPerCaller} conflicts (409) a minute.`,
-  ].join('');
   const callers = needsToken ? 'each account or, without one, each address' : 'each address';
-  return `Limit: ${steady} requests within ${period(seconds)}${more}, for ${callers}.${bounds}`;
+  const bounds = Object.entries(boundTexts).flatMap(([name, text]) => {
+    const bound = own[name as keyof typeof boundTexts];
+    return bound === undefined ? [] : [`At most ${bound} ${text}.`];
+  });
+  if (needsToken && accountsPerAddress !== undefined)
+    bounds.unshift(
+      `At most ${accountsPerAddress * steady} requests within ${period(seconds)} for all accounts of one address.`,
+    );
+  return [`Limit: ${steady} requests within ${period(seconds)}${more}, for ${callers}.`, ...bounds].join(' ');
 }
 
 function period(seconds: number): string {
