@@ -26,7 +26,8 @@ export interface GuardOptions {
 
 const withBody = new Set(['POST', 'PUT', 'PATCH']);
 const allow = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
-const hostForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+/** Container networks also name hosts with underscores, which RFC 3986 section 3.2.2 permits. */
+const hostForm = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
 /** Refuses a request that is not unambiguously well-formed, and records its identity for the policies. */
 export function guard(options: GuardOptions): Middleware {

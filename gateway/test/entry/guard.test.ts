@@ -76,6 +76,24 @@ describe('a target that two parsers could read differently is answered with 400'
   });
 });
 
+describe('the Host header field', () => {
+  it.each([
+    ['shop_gateway_1:8080', 200],
+    ['_shop.internal', 200],
+    ['[::1]:8080', 200],
+    ['shop gateway', 400],
+    ['shop/x', 400],
+    ['-shop', 400],
+    ['shop:port', 400],
+  ])('%s is answered with %i', async (host, expected) => {
+    const { answers } = await sendRaw(
+      gateway.port,
+      `GET /v1/products HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answers.map(({ status }) => status)).toEqual([expected]);
+  });
+});
+
 describe('a repeated header field that may occur once is answered with 400', () => {
   it.each([
     ['Host', 'shop'],
