@@ -9,7 +9,9 @@ interface OrderEffects {
   readonly status: string;
   readonly released: number;
   readonly mails: number;
+  /** 1 when the e-mail was sent, or was obsolete because the cancellation was handled first. */
   readonly received: number;
+  readonly obsolete: number;
   readonly events: number;
   readonly dated: boolean;
   readonly shortened: number;
@@ -32,7 +34,7 @@ const effects = `
     (SELECT count(*)::int FROM ${rowsOf('payment_ledger')} l
       WHERE l.kind = 'received' AND l.cause = 'order-paid') AS paid,
     (SELECT count(*)::int FROM notifications.notifications n
-      WHERE n.order_id = orders.id AND n.kind = 'order-paid' AND n.status = 'sent') AS "paidMails",
+      WHERE n.order_id = orders.id AND n.kind = 'order-paid' AND n.status IN ('sent', 'obsolete')) AS "paidMails",
     (SELECT count(*)::int FROM ${rowsOf('payment_ledger')} l
       WHERE l.kind = 'received' AND l.cause <> 'order-paid') AS unneeded,
     (SELECT count(*)::int FROM ${rowsOf('payment_ledger')} l WHERE l.kind = 'refunded') AS refunded,
@@ -43,7 +45,9 @@ const effects = `
     (SELECT count(*)::int FROM notifications.notifications n
       WHERE n.order_id = orders.id AND n.kind = 'order-cancelled' AND n.status = 'sent') AS mails,
     (SELECT count(*)::int FROM notifications.notifications n
-      WHERE n.order_id = orders.id AND n.kind = 'order-received' AND n.status = 'sent') AS received,
+      WHERE n.order_id = orders.id AND n.kind = 'order-received' AND n.status IN ('sent', 'obsolete')) AS received,
+    (SELECT count(*)::int FROM notifications.notifications n
+      WHERE n.order_id = orders.id AND n.status = 'obsolete') AS obsolete,
     (SELECT count(*)::int FROM outbox e
       WHERE e.subject = orders.id::text AND e.type = 'order.cancelled.v1') AS events,
     coalesce(created_at <= cancelled_at AND cancelled_at <= stock_released_at AND cancelled_at <= customer_notified_at
@@ -58,12 +62,13 @@ export async function effectViolations({ admin, mailFolder }: Observed): Promise
   const found: string[] = [];
   for (const row of rows) {
     const { id, status, released, mails, received, events, dated, shortened, shortenedMails } = row;
-    const { paid, unneeded, refunded } = row;
+    const { paid, unneeded, refunded, obsolete } = row;
     const expected = status === 'cancelled' ? 1 : 0;
     if (released !== expected) found.push(`order ${id} is ${status} and its stock was released ${released} times`);
     if (mails !== expected) found.push(`order ${id} is ${status} and has ${mails} e-mails that say it is cancelled`);
     if (events !== expected) found.push(`order ${id} is ${status} and ${events} cancelled events were sent`);
     if (received !== 1) found.push(`order ${id} has ${received} e-mails that say it was received`);
+    if (obsolete > 0 && status !== 'cancelled') found.push(`order ${id} is ${status} and has obsolete e-mails`);
     if (!dated) found.push(`order ${id} was cancelled, and what followed is dated before that or in the future`);
     const files = written.get(id) ?? 0;
     if (shortenedMails !== shortened) {
@@ -78,7 +83,7 @@ export async function effectViolations({ admin, mailFolder }: Observed): Promise
     if (row.refundedMails !== refunded)
       found.push(`order ${id} was refunded ${refunded} times, and ${row.refundedMails} e-mails say so`);
     const isTold = ['cancelled', 'shipped', 'delivered'].includes(status);
-    const told = (isTold ? 2 : 1) + shortened + paid + unneeded + refunded;
+    const told = (isTold ? 2 : 1) + shortened + paid + unneeded + refunded - obsolete;
     if (files !== told) found.push(`order ${id} is ${status} and ${files} e-mails lie in the folder`);
   }
   const { rows: doubled } = await admin.query<{ reservation_id: string }>(`

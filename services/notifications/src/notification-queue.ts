@@ -44,7 +44,8 @@ export const renewEvery = 10_000;
 
 // An e-mail whose account is unknown waits for the account's event, for at most a week. One whose address is not
 // verified waits as long for the verification. Later e-mails about an order wait until the first one is no longer
-// waiting.
+// waiting. When the event about a cancellation was handled first, the e-mails that say that the order was received or
+// paid are obsolete, so that none of them follows the one about the cancellation.
 //
 // Before the account's event is handled, a verification e-mail may go to the account's registered address or to another
 // one. Until then it is only sent when the share of strangers is free now, because they may have reserved it for days.
@@ -56,7 +57,11 @@ const claim = `
     SELECT n.id, n.paced_for, n.next_attempt_at, coalesce(n.recipient, r.email) AS email, r.name,
       coalesce(n.details ->> 'locale', r.locale) AS locale,
       n.recipient IS NULL AND r.verified IS FALSE AS unverified, n.created_at < now() - ${patience} AS late,
-      ${shareOfEmail} AS share
+      ${shareOfEmail} AS share,
+      n.kind IN ('order-received', 'order-paid') AND n.attempts = 0 AND n.resends = 0 AND EXISTS (
+        SELECT FROM notifications AS cancellation
+        WHERE cancellation.order_id = n.order_id AND cancellation.kind = 'order-cancelled'
+          AND (cancellation.status <> 'waiting' OR cancellation.created_at <= n.created_at)) AS obsolete
     FROM notifications n LEFT JOIN recipients r USING (account_id)
     WHERE n.status = 'waiting' AND n.next_attempt_at <= now()
       AND (r.account_id IS NOT NULL OR n.created_at < now() - ${patience}
@@ -73,7 +78,7 @@ const claim = `
   ), unpaced AS (
     SELECT id, share, row_number() OVER (PARTITION BY share ORDER BY next_attempt_at, id) AS position,
       count(*) OVER (PARTITION BY share) AS total
-    FROM due WHERE NOT unverified AND paced_for IS DISTINCT FROM share
+    FROM due WHERE NOT obsolete AND NOT unverified AND paced_for IS DISTINCT FROM share
   ), reserved AS (
     INSERT INTO recipient_paces AS pace (key, reserved_until)
     SELECT share, now() + count(*) * $2::float8 * interval '1 second' FROM unpaced GROUP BY share ORDER BY share
@@ -85,12 +90,15 @@ const claim = `
     FROM unpaced JOIN reserved ON key = share
   )
   UPDATE notifications n
-  SET paced_for = CASE WHEN NOT unverified THEN share END,
+  SET status = CASE WHEN obsolete THEN 'obsolete' ELSE n.status END,
+    settled_at = CASE WHEN obsolete THEN now() END,
+    paced_for = CASE WHEN NOT unverified THEN share END,
     next_attempt_at = CASE WHEN send_at > now() THEN send_at ELSE now() + ${lease} END
   FROM due LEFT JOIN paced USING (id) WHERE n.id = due.id
   RETURNING n.id, split_part(n.kind, ' ', 1) AS kind, n.details, n.request_id AS "requestId",
     n.traceparent, n.attempts, n.unsure, n.resends, due.email AS address, due.name, due.locale, unverified,
-    CASE WHEN unverified AND NOT late THEN 'withheld' WHEN send_at > now() THEN 'paced' END AS delay`;
+    CASE WHEN obsolete THEN 'obsolete' WHEN unverified AND NOT late THEN 'withheld' WHEN send_at > now() THEN 'paced' END
+      AS delay`;
 
 const renew = `
   UPDATE notifications SET next_attempt_at = now() + ${lease} WHERE id = ANY ($1::uuid[]) AND status = 'waiting'`;
@@ -111,13 +119,16 @@ const record = `
 export interface Claim {
   /** No other sender can claim them while this sender renews the claim. */
   readonly emails: readonly QueuedEmail[];
-  /** The number of other due e-mails, which now wait for their recipient's share or the verification of its address. */
+  /**
+   * The number of other due e-mails, which are obsolete, or now wait for their recipient's share or the verification of
+   * its address.
+   */
   readonly delayed: number;
 }
 
 /** Reads at most `most` due e-mails, and claims those that may be sent now. */
 export async function claimEmails({ pool }: Database, most: number, { burst, secondsEach }: Pace): Promise<Claim> {
-  type Row = QueuedEmail & { readonly delay: 'withheld' | 'paced' | null };
+  type Row = QueuedEmail & { readonly delay: 'obsolete' | 'withheld' | 'paced' | null };
   const { rows } = await pool.query<Row>(claim, [most, secondsEach, burst]);
   const withheld = rows.filter(({ delay }) => delay === 'withheld').map(({ id }) => id);
   if (withheld.length > 0) await withholdEmails(pool, withheld);

@@ -82,6 +82,35 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
       expect(await files(order.orderId)).toHaveLength(3);
     });
 
+    it('writes only "order cancelled" when the other events of the order arrive later', async () => {
+      const order = someOrder();
+      await events.send('account.registered.v1', order.account);
+      await events.send('order.cancelled.v1', order.cancelled, { sequence: 3 });
+      await mail(order.orderId, 'order-cancelled');
+      await events.send('order.paid.v1', order.paid, { sequence: 2 });
+      await events.send('order.created.v1', order.created);
+      await eventually(async () => {
+        const { rows } = await services
+          .service('notifications')
+          .database.query('SELECT kind, status FROM notifications WHERE order_id = $1 ORDER BY kind', [order.orderId]);
+        expect(rows).toEqual([
+          { kind: 'order-cancelled', status: 'sent' },
+          { kind: 'order-paid', status: 'obsolete' },
+          { kind: 'order-received', status: 'obsolete' },
+        ]);
+      }, 10_000);
+      expect(await files(order.orderId)).toEqual([`${order.orderId}.order-cancelled.eml`]);
+    });
+
+    it('writes only "order cancelled" when all events of the order were waiting for the account', async () => {
+      const order = someOrder();
+      await events.send('order.cancelled.v1', order.cancelled, { sequence: 2 });
+      await events.send('order.created.v1', order.created);
+      await events.send('account.registered.v1', order.account);
+      await mail(order.orderId, 'order-cancelled');
+      expect(await files(order.orderId)).toEqual([`${order.orderId}.order-cancelled.eml`]);
+    });
+
     it('writes one e-mail for each cancellation of units, and publishes it with the version of the order', async () => {
       const order = someOrder();
       await events.send('account.registered.v1', order.account);
