@@ -143,7 +143,8 @@ function openPool(url: string, { name, connections, connectWithin, answerWithin 
 }
 
 /**
- * Runs several queries on one connection, with the pool's own type of `query`. After an error the connection is closed.
+ * Runs several queries on one connection, with the pool's own type of `query`. After an error the connection is closed,
+ * except after a refusal, which is thrown between two queries or in place of a failed one.
  */
 async function withConnection<T>(pool: pg.Pool, use: (connection: pg.PoolClient) => Promise<T>): Promise<T> {
   const connection = await pool.connect();
@@ -152,7 +153,7 @@ async function withConnection<T>(pool: pg.Pool, use: (connection: pg.PoolClient)
     connection.release();
     return result;
   } catch (error) {
-    connection.release(true);
+    connection.release(!(error instanceof Problem));
     throw error;
   }
 }

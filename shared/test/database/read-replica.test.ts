@@ -93,12 +93,18 @@ describe('a replica that is well', () => {
     open(2_000);
     await until(true);
     let asked = 0;
-    const refused = reads.read(async () => {
-      asked += 1;
-      throw new Problem('query-too-costly', 'Ask for less.');
-    });
-    await expect(refused).rejects.toThrow('Ask for less.');
-    expect(asked).toBe(1);
+    const connections = new Set<unknown>();
+    for (const _ of [1, 2]) {
+      const refused = reads.read(async (on) => {
+        asked += 1;
+        const { rows } = await on.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+        connections.add(rows[0]?.pid);
+        throw new Problem('query-too-costly', 'Ask for less.');
+      });
+      await expect(refused).rejects.toThrow('Ask for less.');
+    }
+    expect(asked).toBe(2);
+    expect(connections.size).toBe(1);
   });
 
   it('has its errors covered by the primary', async () => {
