@@ -1,19 +1,36 @@
 // Amounts are stored in minor units of one currency. A schema keeps the currency with which it was first used.
 import type pg from 'pg';
-import { StartError } from '../runtime/index.ts';
+import { decimalsOf, StartError } from '../runtime/index.ts';
 import type { Queryable } from './replica-lag.ts';
 
 /**
- * Stores the currency in a new schema, and compares it with the stored one in every other schema.
+ * Stores the currency and its decimals in a new schema, and compares them with the stored ones in every other schema.
+ * The decimals can differ when another version of Node has newer data about currencies.
  * @param currency ISO 4217 code
- * @throws StartError when the amounts in the schema are in another currency
+ * @throws StartError when the amounts in the schema are in another currency, or have another number of decimals
  */
 export async function assertCurrency(pool: pg.Pool, currency: string): Promise<void> {
-  await pool.query('INSERT INTO shop_currency (code) VALUES ($1) ON CONFLICT DO NOTHING', [currency]);
-  const kept = await storedCurrency(pool);
-  if (kept !== currency) {
-    throw new StartError(`SHOP_CURRENCY is ${currency}, but the amounts in the database are in ${kept}`);
-  }
+  const decimals = decimalsOf(currency);
+  // A schema of a version before 1.2 has no decimals.
+  await pool.query(
+    `INSERT INTO shop_currency AS kept (code, decimals) VALUES ($1, $2)
+     ON CONFLICT (only_row) DO UPDATE SET decimals = $2 WHERE kept.code = $1 AND kept.decimals IS NULL`,
+    [currency, decimals],
+  );
+  const { rows } = await pool.query<Kept>('SELECT code, decimals FROM shop_currency');
+  const [kept] = rows;
+  if (kept?.code !== currency)
+    throw new StartError(`SHOP_CURRENCY is ${currency}, but the amounts in the database are in ${kept?.code}`);
+  if (kept.decimals !== decimals)
+    throw new StartError(
+      `the amounts in the database have ${kept.decimals} decimals, but ${currency} has ${decimals} in Node ` +
+        `${process.versions.node}: start the shop with the former version of Node`,
+    );
+}
+
+interface Kept {
+  readonly code: string;
+  readonly decimals: number;
 }
 
 /** The currency of the amounts in the schema; undefined in a new schema. */

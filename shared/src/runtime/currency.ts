@@ -1,4 +1,4 @@
-// The shop's currency: a code of ISO 4217, which defines its number of decimals.
+// The shop's currency: a code of ISO 4217, and its number of decimals.
 import type { Variable } from './config.ts';
 
 /** A currency code of ISO 4217 with known decimals. */
@@ -15,7 +15,10 @@ export function currency(name: string, fallback: string): Variable<string> {
   };
 }
 
-/** Returns the decimals of an ISO 4217 currency: 2 for EUR, 0 for JPY. */
+/**
+ * Returns the decimals of a currency: 2 for EUR, 0 for JPY. They are those of Unicode CLDR, which are 0 for a currency
+ * whose smaller unit is no longer used, such as HUF, where ISO 4217 has 2.
+ */
 export function decimalsOf(code: string): number {
   return (
     new Intl.NumberFormat('en', { style: 'currency', currency: code }).resolvedOptions().maximumFractionDigits ?? 2

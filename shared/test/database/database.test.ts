@@ -151,6 +151,18 @@ describe('assertCurrency', () => {
       'SHOP_CURRENCY is JPY, but the amounts in the database are in EUR',
     );
   });
+
+  it('stores the decimals in a schema of an earlier version, and refuses others', async () => {
+    await database.pool.query('UPDATE shop_currency SET decimals = NULL');
+    await assertCurrency(database.pool, 'EUR');
+    const { rows } = await database.pool.query('SELECT code, decimals FROM shop_currency');
+    expect(rows).toEqual([{ code: 'EUR', decimals: 2 }]);
+    await database.pool.query('UPDATE shop_currency SET decimals = 0');
+    await expect(assertCurrency(database.pool, 'EUR')).rejects.toThrow(
+      `the amounts in the database have 0 decimals, but EUR has 2 in Node ${process.versions.node}`,
+    );
+    await database.pool.query('UPDATE shop_currency SET decimals = 2');
+  });
 });
 
 describe('transaction', () => {
