@@ -19,7 +19,7 @@ interface Server {
 
 /** What this process knows of the servers of a connection string. */
 interface Cluster {
-  /** The server that accepted writes at last; undefined after a connection to it has failed. */
+  /** The server that most recently accepted writes; undefined after a connection to it has failed. */
   primary: Server | undefined;
   /** The search in progress. All connections that are opened meanwhile share its result. */
   search: Promise<Server> | undefined;
