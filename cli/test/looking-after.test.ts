@@ -1,5 +1,6 @@
 // Operator commands on a running shop: orders, a dead letter, status and doctor, a backup, and the shop that is
 // restored from it.
+import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -421,6 +422,24 @@ describe('a backup', () => {
     expect((await readdir(folder)).sort()).toEqual(['backup', 'data']);
   });
 
+  it('that is tested leaves no data outside a folder that the user of PostgreSQL cannot reach', async () => {
+    const temporary = join(folder, 'temporary');
+    await mkdir(temporary, { mode: 0o700 });
+    // The data of root's servers. Other tests may have some that run or are being created.
+    const outside = '/var/lib/shop-embedded-postgres';
+    const kept = async (): Promise<string[]> => {
+      const names = await readdir(outside).catch(() => []);
+      return names.filter(
+        (name) => /^data-[0-9a-f]+$/.test(name) && !existsSync(join(outside, name, 'postmaster.pid')),
+      );
+    };
+    const before = await kept();
+    expect((await startCommand(dataDir, { TMPDIR: temporary }, 'restore', '--verify', backup).ended).code).toBe(0);
+    expect(await readdir(temporary)).toEqual([]);
+    await eventually(async () => expect((await kept()).filter((name) => !before.includes(name))).toEqual([]));
+    await rm(temporary, { recursive: true });
+  });
+
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('that %s ends leaves no data behind', async (signal) => {
     const interrupted = join(folder, 'interrupted');
     // The backup waits for a table that is locked.
@@ -505,6 +524,7 @@ describe('a backup', () => {
     await shop.end();
     await expectNoMigration();
     const restoredDir = join(folder, 'restored');
+    const began = new Date();
     const restored = await runShop(restoredDir, 'restore', backup);
     expect(restored).toMatchObject({ code: 0, complaints: '' });
     expect(restored.output).toMatch(/^Restored: .*\n.* adds up with .*\n\d+ events will be published again; .*\n$/);
@@ -531,6 +551,9 @@ describe('a backup', () => {
       expect(await query('events', "SELECT id FROM job WHERE state IN ('created', 'active')")).toEqual([]);
     }, settledWithin);
     expect(await mailsAbout('', restoredDir)).toEqual([]);
+    // However old the backup is, handled events stay known until their repetitions have arrived.
+    for (const schema of serviceNames)
+      expect(await query(schema, 'SELECT event_id FROM inbox WHERE taken_at < $1', [began])).toEqual([]);
     expect(await runShop(restoredDir, 'stock', 'verify')).toMatchObject({ code: 0 });
   });
 

@@ -1,5 +1,5 @@
 // A temporary shop for a trial: an embedded PostgreSQL in a folder that is deleted afterwards.
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@shop/shared/embedded';
@@ -17,12 +17,12 @@ export async function withTrialShop<T>(
 ): Promise<T> {
   const given = givenEnvironment();
   const path = await mkdtemp(join(tmpdir(), 'shop-trial-'));
+  const folder = dataFolder(path);
   let starting: Promise<EmbeddedPostgres> | undefined;
   return withCleanUp(
     async () => {
       // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
       await chmod(path, 0o711);
-      const folder = dataFolder(path);
       starting = startEmbeddedPostgres({ dataDir: folder.postgres, durable: false });
       const server = await starting;
       const own = await keptSecrets(folder.secrets);
@@ -34,6 +34,9 @@ export async function withTrialShop<T>(
       // A server that did not start has ended.
       const server = await starting?.catch(() => undefined);
       await server?.stop();
+      // The data may be outside the folder, where the user of PostgreSQL can reach it.
+      const data = await realpath(join(folder.postgres, 'cluster')).catch(() => undefined);
+      if (data !== undefined) await rm(data, { recursive: true, force: true, maxRetries: 5 });
       await rm(path, { recursive: true, force: true, maxRetries: 5 });
     },
   );
