@@ -1,8 +1,8 @@
 // The data folder: its files, and the process that uses it.
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { lockFolder, makeDataFolder, processIdentity } from '@shop/shared/embedded';
-import { StartError } from '@shop/shared/runtime';
+import { StartError, writeWhole } from '@shop/shared/runtime';
 
 export interface DataFolder {
   readonly path: string;
@@ -75,10 +75,9 @@ export async function findRunning(folder: DataFolder): Promise<RunningShop | und
   return (await processIdentity(Number.parseInt(shop.launcher, 10))) === shop.launcher ? shop : undefined;
 }
 
-/** Writes a file atomically. Only its owner can read it. */
-export async function writePrivately(path: string, content: string): Promise<void> {
-  await writeFile(`${path}.new`, content, { mode: 0o600 });
-  await rename(`${path}.new`, path);
+/** Replaces a file atomically. Only its owner can read it. */
+export function writePrivately(path: string, content: string): Promise<void> {
+  return writeWhole(path, content, 0o600);
 }
 
 function runningFile(folder: DataFolder): string {

@@ -2,7 +2,7 @@
 // `secrets.ts kubernetes` prints new ones as Secrets for `kubectl create -f -`.
 // With a step and a secret, such as `add database`, both change existing ones (rotate.ts). `kubernetes` then reads the
 // content of the Secret `kept-secrets` from standard input, and prints Secrets for `kubectl replace -f -`.
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import {
@@ -14,6 +14,7 @@ import {
   runProcess,
   StartError,
   string,
+  writeWhole,
 } from '@shop/shared/runtime';
 import { type Rotated, rotate, rotated, type Step, steps } from './rotate.ts';
 import {
@@ -123,15 +124,6 @@ async function writeFiles(folder: string, files: SecretFiles): Promise<void> {
     await mkdir(join(folder, owner), { recursive: true });
     for (const [name, content] of Object.entries(contents)) await writeWhole(join(folder, owner, name), content, 0o444);
   }
-}
-
-/** Writes the file atomically, so that an interruption leaves no incomplete file. */
-async function writeWhole(path: string, content: string, mode: number): Promise<void> {
-  const partial = `${path}.partial`;
-  // An interrupted run may have left one that nobody may write, and the container's root has no rights beyond that.
-  await rm(partial, { force: true });
-  await writeFile(partial, content, { mode });
-  await rename(partial, path);
 }
 
 /** Returns the manifests as JSON, which is valid YAML. */

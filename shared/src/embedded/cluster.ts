@@ -18,6 +18,7 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { writeWhole } from '../runtime/index.ts';
 import { bareContext, canReach, placeOutside, type RunAs } from './run-as.ts';
 
 /**
@@ -64,7 +65,7 @@ export async function keptPassword(dataDir: string, initialised: boolean): Promi
     if (code !== 'ENOENT' || initialised) throw new Error(`cannot read the database's password in ${path} (${code})`);
   }
   const password = randomBytes(24).toString('base64url');
-  await writeFile(path, password, { mode: 0o600 });
+  await writeWhole(path, password, 0o600);
   return password;
 }
 
