@@ -20,6 +20,12 @@ describe('a table', () => {
     );
   });
 
+  it('escapes the control characters that a terminal obeys', () => {
+    expect(table([['\u001b[2Jgone', '\u009b31mred\u009d0;title\u0007', 'two\nlines', 'naïve 🙂']])).toBe(
+      '\\u001b[2Jgone  \\u009b31mred\\u009d0;title\\u0007  two\\u000alines  naïve 🙂',
+    );
+  });
+
   it('may have many rows', () => {
     expect(table(Array.from({ length: 300_000 }, () => ['two words'])).split('\n')).toHaveLength(300_000);
   });

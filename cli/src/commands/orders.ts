@@ -24,7 +24,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type Output, print, withJson } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
-import { table } from '../output/table.ts';
+import { table, withoutControls } from '../output/table.ts';
 import { type OpenShop, withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
 import { accountId, days, limit, moment, orderId, textOf } from './arguments.ts';
@@ -237,7 +237,6 @@ function shown(order: OrderWithHistory): string {
     status,
     by,
     cancelledLines.map(({ quantity, name }) => `cancelled ${quantity} × ${name}`).join(', '),
-    // Customers wrote some of the reasons, so control characters are escaped.
     reason === undefined ? undefined : JSON.stringify(reason),
   ]);
   const next = order.allowedActions.map((action) => (action === 'cancel' ? 'cancel --reason TEXT' : action));
@@ -263,7 +262,7 @@ function parcelOf({ customer, shipping_address: address }: Order): string[] {
       ? []
       : [
           `${label}: ${Object.values(parts)
-            .map((part) => JSON.stringify(part))
+            .map((part) => withoutControls(JSON.stringify(part)))
             .join(', ')}`,
         ];
   const lines = [...shown('Customer', customer), ...shown('Ship to', address && inOrder(address))];

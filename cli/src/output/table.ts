@@ -53,7 +53,15 @@ export function coloured(text: string, colours: Colours): string {
 }
 
 function textsOf(rows: readonly (readonly Cell[])[]): string[][] {
-  return rows.map((row) => row.map((cell) => String(cell ?? '')));
+  return rows.map((row) => row.map((cell) => withoutControls(String(cell ?? ''))));
+}
+
+/**
+ * Escapes control characters, those of the range C1 included, because a terminal obeys them. Customers and suppliers
+ * wrote some of the texts.
+ */
+export function withoutControls(text: string): string {
+  return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** The width of each column. */
