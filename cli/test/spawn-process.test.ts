@@ -1,10 +1,11 @@
 // One run of a process: the cause of a failed start, its output, and its stop.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
-import { toWarning } from '../src/launcher/log-file.ts';
+import { openLogFile, toWarning } from '../src/launcher/log-file.ts';
 import { spawnProcess, startFailure } from '../src/launcher/spawn-process.ts';
 
 let folder: string;
@@ -25,6 +26,24 @@ async function run(name: string, source: string, said: string[] = []) {
 }
 
 const logOf = (name: string): Promise<string> => readFile(join(folder, `${name}.log`), 'utf8');
+
+describe('a log', () => {
+  it('is written again some seconds after it could not be written', async () => {
+    await mkdir(join(folder, 'blocked.log'));
+    const shown: string[] = [];
+    const log = openLogFile(folder, 'blocked', (line) => shown.push(line));
+    const output = new PassThrough();
+    log.take(output, () => {});
+    output.write('lost\n');
+    await eventually(() => expect(shown).toEqual([expect.stringMatching(/^cannot write the log: EISDIR/)]));
+    await rmdir(join(folder, 'blocked.log'));
+    await eventually(async () => {
+      output.write('kept\n');
+      expect(await logOf('blocked')).toMatch(/^(kept\n)+$/);
+    }, 20_000);
+    log.close();
+  });
+});
 
 describe('a run', () => {
   it('of a job is ready when the job has ended with success, and its output is kept', async () => {

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
-import { launchShop, processIdOf, runningShop, type StartedShop, stillListening } from './started-shop.ts';
+import { launchShop, processIdOf, runningShop, runShop, type StartedShop, stillListening } from './started-shop.ts';
 
 let folder: string;
 let dataDir: string;
@@ -145,6 +145,19 @@ describe('a start on kept data', () => {
     expect((await shop.end('SIGINT')).code).toBe(0);
     expect(await stillListening(running)).toEqual([]);
     expect(await readdir(dataDir)).not.toContain('lock');
+  });
+
+  it('listens on the address of GATEWAY_HOST alone, where the command line finds it', async () => {
+    const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+    const { address } = addresses.find(({ family, internal }) => family === 'IPv4' && !internal) ?? {
+      address: '127.0.0.2',
+    };
+    const shop = await launch({ GATEWAY_HOST: address });
+    const gateway = `http://${address}:${new URL(shop.gateway).port}`;
+    expect(await shop.ready).toContain(`documentation  ${gateway}/docs\n`);
+    expect((await fetch(`${gateway}/health/ready`)).status).toBe(200);
+    await expect(fetch(`http://127.0.0.1:${new URL(shop.gateway).port}`)).rejects.toThrow('fetch failed');
+    expect(await runShop(dataDir, 'status')).toMatchObject({ code: 0 });
   });
 
   it('can be stopped during the start', async () => {

@@ -1,5 +1,5 @@
 // Writes every line of a process to a file, and shows warnings and errors on the terminal.
-import { createWriteStream, renameSync, statSync } from 'node:fs';
+import { createWriteStream, renameSync, statSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -14,6 +14,8 @@ export interface LogFile {
 
 const rotateAt = 10 * 1024 * 1024;
 const warn = 40;
+/** Milliseconds after an error, such as that of a full disk, during which lines are not written. */
+const openAgainAfter = 5_000;
 
 /** Appends to `<folder>/<name>.log`. A file above 10 MiB is first renamed to `<name>.log.1`. Errors are shown. */
 export function openLogFile(folder: string, name: string, show: (line: string) => void): LogFile {
@@ -23,19 +25,34 @@ export function openLogFile(folder: string, name: string, show: (line: string) =
   } catch (error) {
     show(`cannot put the log aside: ${error instanceof Error ? error.message : error}`);
   }
-  const file = createWriteStream(path, { flags: 'a', mode: 0o600 });
-  file.on('error', (error) => show(`cannot write the log: ${error.message}`));
+  let file: WriteStream | undefined;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  // A stream is unusable after an error, so a later line opens the file again.
+  const open = (): WriteStream => {
+    const opened = createWriteStream(path, { flags: 'a', mode: 0o600 });
+    opened.on('error', (error) => {
+      show(`cannot write the log: ${error.message}`);
+      failedAt = performance.now();
+      file = undefined;
+    });
+    return opened;
+  };
+  const write = (line: string): void => {
+    if (file === undefined && performance.now() - failedAt < openAgainAfter) return;
+    file ??= open();
+    file.write(`${line}\n`);
+  };
   return {
     take(stream, plain) {
       createInterface({ input: stream }).on('line', (line) => {
-        file.write(`${line}\n`);
+        write(line);
         if (line.startsWith('{')) {
           const warning = /"level":[456]0/.test(line) ? toWarning(line) : undefined;
           if (warning !== undefined) show(warning);
         } else plain(line);
       });
     },
-    close: () => file.end(),
+    close: () => file?.end(),
   };
 }
 

@@ -29,6 +29,13 @@ export interface Wiring {
   readonly given: NodeJS.ProcessEnv;
 }
 
+/** The address at which this machine reaches the gateway. */
+function gatewayAddress({ gatewayHost: host, gatewayPort: port }: Settings): string {
+  const isLocal = ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(host);
+  if (isLocal) return `http://localhost:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /** All processes, the gateway first, on free loopback ports. */
 export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
   const { settings, given } = wiring;
@@ -39,7 +46,7 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
   const metricsPort = (name: ProcessName): string => String(ports[serviceNames.length + names.indexOf(name)]);
   const metricsOf = (name: ProcessName): string => `http://127.0.0.1:${metricsPort(name)}/metrics`;
   const telemetry = (name: ProcessName) => ({ METRICS_HOST: '127.0.0.1', METRICS_PORT: metricsPort(name) });
-  const gateway = `http://localhost:${settings.gatewayPort}`;
+  const gateway = gatewayAddress(settings);
   const common: NodeJS.ProcessEnv = {
     ...commonEnvironment(wiring),
     ...notGiven(given, {
