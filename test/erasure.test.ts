@@ -164,7 +164,7 @@ describe('an erasure', () => {
     }, 15_000);
   });
 
-  it('is told to the holder when an operator requests it, and not when there is no time to withdraw it', async () => {
+  it('that an operator requests is in the event that causes the e-mail only when there is time to withdraw it', async () => {
     const grace = { email: 'grace@example.com', name: 'Grace', password };
     const { id } = (await call('POST', '/v1/accounts', grace)).body;
     await runShop(shop.dataDir, 'accounts', 'verify-email', grace.email);

@@ -11,7 +11,14 @@ import { watchSources } from './launcher/watch-sources.ts';
 import { requireSettings } from './shop/check-settings.ts';
 import { announce, type DataFolder, dataFolder, takeFolder } from './shop/data-folder.ts';
 import { type DatabaseUrls, migrateAll, provision } from './shop/database.ts';
-import { mailFolder, operatorEnvironment, type ShopProcess, shopProcesses, type Wiring } from './shop/processes.ts';
+import {
+  isOnLoopback,
+  mailFolder,
+  operatorEnvironment,
+  type ShopProcess,
+  shopProcesses,
+  type Wiring,
+} from './shop/processes.ts';
 import { type KeptSecrets, keptSecrets } from './shop/secrets.ts';
 import { givenEnvironment, readSettings, root, type Settings } from './shop/settings.ts';
 
@@ -21,7 +28,7 @@ const watching = process.argv.includes('--watch');
 /** Milliseconds to wait for the processes of a killed launcher to end. */
 const orphansGoWithin = 15_000;
 
-// The shop goes on when nobody reads its output any more, as after `npm start | head`, and Ctrl-C still stops it in order.
+// The shop goes on when nobody reads its output any more, as after `npm start | head`. Ctrl-C still stops it in order.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 const say = (name: string, line: string): void => {
@@ -127,6 +134,7 @@ async function announceShop(wiring: Wiring, processes: readonly ShopProcess[], b
       places: [...places, ['postgresql', `${host}, database ${pathname.slice(1)}`]],
       data: folder.path,
       mail: mailFolder(wiring),
+      hasMailPages: isOnLoopback(settings),
       logs: folder.logs,
       productId: await someProduct(address),
       hasBoard: wiring.given.BOARD !== 'off',

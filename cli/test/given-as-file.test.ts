@@ -1,6 +1,6 @@
 // A variable that is set as a file has the same effect as one that is set directly, for the processes of `npm start`
 // and for the doctor.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -18,6 +18,8 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-files-'));
+  // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+  await chmod(folder, 0o711);
 });
 
 afterAll(async () => {

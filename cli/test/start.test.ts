@@ -154,7 +154,10 @@ describe('a start on kept data', () => {
     };
     const shop = await launch({ GATEWAY_HOST: address });
     const gateway = `http://${address}:${new URL(shop.gateway).port}`;
-    expect(await shop.ready).toContain(`documentation  ${gateway}/docs\n`);
+    const table = await shop.ready;
+    expect(table).toContain(`documentation  ${gateway}/docs\n`);
+    // The pages of the e-mails are for clients on this machine only.
+    expect(table).toContain(`e-mails        files in ${join(dataDir, 'mail')}\n`);
     expect((await fetch(`${gateway}/health/ready`)).status).toBe(200);
     await expect(fetch(`http://127.0.0.1:${new URL(shop.gateway).port}`)).rejects.toThrow('fetch failed');
     expect(await runShop(dataDir, 'status')).toMatchObject({ code: 0 });

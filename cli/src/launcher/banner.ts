@@ -8,6 +8,8 @@ export interface Summary {
   readonly data: string;
   /** The folder of the e-mails; undefined when they are sent to an SMTP server. */
   readonly mail: string | undefined;
+  /** Whether the gateway serves the pages of the e-mails. */
+  readonly hasMailPages: boolean;
   readonly logs: string;
   /** A product to order in the example; undefined in an empty catalogue. */
   readonly productId: string | undefined;
@@ -24,7 +26,7 @@ export function banner(summary: Summary): string {
     ['documentation', `${gateway}/docs`],
     ...(summary.hasBoard ? [['board', `${gateway}/board`] as const] : []),
     ['data', summary.data],
-    ['e-mails', summary.mail === undefined ? 'sent to SMTP_URL' : `${gateway}/mail, files in ${summary.mail}`],
+    ['e-mails', placeOfEmails(summary)],
     ['logs', summary.logs],
   ] as const;
   const width = Math.max(...rows.map(([name]) => name.length));
@@ -39,6 +41,11 @@ the logs, and these lines register, order, cancel, and wait until the stock is r
 
 ${tryOut(summary.gateway, summary.productId).join('\n')}
 `;
+}
+
+function placeOfEmails({ gateway, mail, hasMailPages }: Summary): string {
+  if (mail === undefined) return 'sent to SMTP_URL';
+  return hasMailPages ? `${gateway}/mail, files in ${mail}` : `files in ${mail}`;
 }
 
 /**

@@ -29,10 +29,15 @@ export interface Wiring {
   readonly given: NodeJS.ProcessEnv;
 }
 
+/** Whether the gateway listens on a loopback address. Only there does it serve the pages of the e-mails. */
+export function isOnLoopback({ gatewayHost }: Settings): boolean {
+  return ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(gatewayHost);
+}
+
 /** The address at which this machine reaches the gateway. */
-function gatewayAddress({ gatewayHost: host, gatewayPort: port }: Settings): string {
-  const isLocal = ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(host);
-  if (isLocal) return `http://localhost:${port}`;
+function gatewayAddress(settings: Settings): string {
+  const { gatewayHost: host, gatewayPort: port } = settings;
+  if (isOnLoopback(settings)) return `http://localhost:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
@@ -53,7 +58,7 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
       JWT_ISSUER: gateway,
       JWT_AUDIENCE: 'shop',
       JWKS_URL: `${addressOf(serviceNames.indexOf('accounts'))}/.well-known/jwks.json`,
-      ...(mailFolder(wiring) !== undefined && linksOfEmails(`${gateway}/mail`)),
+      ...(mailFolder(wiring) !== undefined && isOnLoopback(settings) && linksOfEmails(`${gateway}/mail`)),
     }),
     ...Object.fromEntries(serviceNames.map((name, index) => [`${name.toUpperCase()}_URL`, addressOf(index)])),
   };

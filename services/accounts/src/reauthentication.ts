@@ -78,11 +78,11 @@ function isOfRecentLogIn({ credentialsVersion, issuedAt, authTime }: Caller): bo
 }
 
 /**
- * A token without a count has only the second of its issue. If it was issued in the same second as the change, it may
- * be older than the change.
+ * A token without a count has only the second of its log-in. If that is the second of the change, the log-in may have
+ * been before the change.
  */
-function isIssuedForPresent({ credentialsVersion, issuedAt }: Caller, account: Account): boolean {
+function isIssuedForPresent({ credentialsVersion, issuedAt, authTime = issuedAt }: Caller, account: Account): boolean {
   if (credentialsVersion !== undefined) return credentialsVersion === account.credentialsVersion;
   const { credentialsChangedAt } = account;
-  return credentialsChangedAt === null || issuedAt * 1_000 > credentialsChangedAt.getTime();
+  return credentialsChangedAt === null || authTime * 1_000 > credentialsChangedAt.getTime();
 }

@@ -416,6 +416,18 @@ describe('403', () => {
     const { status } = await take(await accounts.services.issuer.sign({ accountId: id, loggedIn: true, issuedAfter }));
     expect(status).toBe(expected);
   });
+
+  it('refuses a token that another issuer renewed after a change, when its log-in was before the change', async () => {
+    const { id } = await register(accounts);
+    const body = { password: 'a short and loud brook', current_password: password };
+    const token = await accounts.services.issuer.sign({ accountId: id });
+    expect((await accounts.client.patch('/v1/accounts/me', { token, body })).status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    const renewed = await accounts.services.issuer.sign({ accountId: id, loggedIn: true, issuedAfter: 60 });
+    const { status, body: problem } = await take(renewed);
+    expect([status, problem.code]).toEqual([403, 'reauthentication-required']);
+    expect((await take(await accounts.services.issuer.sign({ accountId: id, loggedIn: true }))).status).toBe(200);
+  });
 });
 
 describe('404', () => {

@@ -45,7 +45,8 @@ export const renewEvery = 10_000;
 // An e-mail whose account is unknown waits for the account's event, for at most a week. One whose address is not
 // verified waits as long for the verification. Later e-mails about an order wait until the first one is no longer
 // waiting. When the event about a cancellation was handled first, the e-mails that say that the order was received or
-// paid are obsolete, so that none of them follows the one about the cancellation.
+// paid are obsolete, so that none of them follows the one about the cancellation. An e-mail that has reserved a time was
+// claimed before, and may have been sent.
 //
 // Before the account's event is handled, a verification e-mail may go to the account's registered address or to another
 // one. Until then it is only sent when the share of strangers is free now, because they may have reserved it for days.
@@ -58,7 +59,7 @@ const claim = `
       coalesce(n.details ->> 'locale', r.locale) AS locale,
       n.recipient IS NULL AND r.verified IS FALSE AS unverified, n.created_at < now() - ${patience} AS late,
       ${shareOfEmail} AS share,
-      n.kind IN ('order-received', 'order-paid') AND n.attempts = 0 AND n.resends = 0 AND EXISTS (
+      n.kind IN ('order-received', 'order-paid') AND n.paced_for IS NULL AND n.resends = 0 AND EXISTS (
         SELECT FROM notifications AS cancellation
         WHERE cancellation.order_id = n.order_id AND cancellation.kind = 'order-cancelled'
           AND (cancellation.status <> 'waiting' OR cancellation.created_at <= n.created_at)) AS obsolete

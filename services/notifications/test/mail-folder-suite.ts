@@ -105,6 +105,12 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
     it('writes only "order cancelled" when all events of the order were waiting for the account', async () => {
       const order = someOrder();
       await events.send('order.cancelled.v1', order.cancelled, { sequence: 2 });
+      await eventually(async () => {
+        const { rows } = await services
+          .service('notifications')
+          .database.query('SELECT kind FROM notifications WHERE order_id = $1', [order.orderId]);
+        expect(rows).toEqual([{ kind: 'order-cancelled' }]);
+      });
       await events.send('order.created.v1', order.created);
       await events.send('account.registered.v1', order.account);
       await mail(order.orderId, 'order-cancelled');

@@ -11,12 +11,10 @@ import type { Queryable } from './replica-lag.ts';
  */
 export async function assertCurrency(pool: pg.Pool, currency: string): Promise<void> {
   const decimals = decimalsOf(currency);
-  // A schema of a version before 1.2 has no decimals.
-  await pool.query(
-    `INSERT INTO shop_currency AS kept (code, decimals) VALUES ($1, $2)
-     ON CONFLICT (only_row) DO UPDATE SET decimals = $2 WHERE kept.code = $1 AND kept.decimals IS NULL`,
-    [currency, decimals],
-  );
+  const values = [currency, decimals];
+  await pool.query('INSERT INTO shop_currency (code, decimals) VALUES ($1, $2) ON CONFLICT DO NOTHING', values);
+  // A schema of version 1.1 has no decimals.
+  await pool.query('UPDATE shop_currency SET decimals = $2 WHERE code = $1 AND decimals IS NULL', values);
   const { rows } = await pool.query<Kept>('SELECT code, decimals FROM shop_currency');
   const [kept] = rows;
   if (kept?.code !== currency)

@@ -22,8 +22,9 @@ export interface components {
             /** @constant */
             readonly datacontenttype?: "application/json";
             /**
-             * @description The version of the subject at the source after the change, zero-padded. Compare it among events of one source about one
-             *     subject. `stock.released.v1`, `stock.lines-released.v1` and `notification.sent.v1` are not versions of their subject; do not compare theirs.
+             * @description The version of the subject at the source after the change, zero-padded. Compare it only within these groups of events about one
+             *     subject, each of which contains the whole state: `account.registered.v1` and `account.updated.v1`; `product.created.v1`,
+             *     `product.updated.v1` and `product.archived.v1`; and `stock.changed.v1` by itself.
              */
             readonly sequence: string;
             /** @description The request that caused the event. */

@@ -1,6 +1,6 @@
 // Provisioning: each role has access to its own schema only. Repeated and concurrent runs change nothing else.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -112,6 +112,7 @@ describe('provisioning', () => {
 
   it('needs no superuser, only the right to make databases and roles', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'shop-provision-'));
+    await chmod(folder, 0o711); // PostgreSQL runs as another user when root runs this
     const server = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), durable: false });
     try {
       await ask(server.url, `CREATE ROLE boss LOGIN CREATEDB CREATEROLE PASSWORD 'boss'`);
@@ -133,6 +134,7 @@ describe('provisioning', () => {
 
   it('sets passwords that a failure does not write to the log of the server', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'shop-provision-'));
+    await chmod(folder, 0o711); // PostgreSQL runs as another user when root runs this
     const server = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), durable: false });
     const log = () => readFile(join(folder, 'data/postgres.log'), 'utf8');
     try {
