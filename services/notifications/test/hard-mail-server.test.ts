@@ -181,7 +181,7 @@ describe('an e-mail whose outcome cannot be recorded', () => {
   it('does not prevent recording the other outcomes, and is not sent again', async () => {
     await service.database.query(`
       CREATE FUNCTION refuse_mark() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no mark'; END $$;
-      CREATE TRIGGER refuse_mark BEFORE UPDATE OF status ON notifications FOR EACH ROW
+      CREATE TRIGGER refuse_mark BEFORE UPDATE OF attempts ON notifications FOR EACH ROW
         WHEN (NEW.request_id = 'unmarkable') EXECUTE FUNCTION refuse_mark()`);
     const release = Promise.withResolvers<void>();
     // Both replies arrive together, so that both outcomes are recorded in one batch.
