@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type BrokerUser, brokerDefinitions, brokerUsers } from '@shop/shared/events';
-import { type BrokerServer, eventually, startBrokerServer } from '@shop/shared/testing';
+import { type BrokerServer, eventually, importDefinitions, startBrokerServer } from '@shop/shared/testing';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 
 const guide = readFileSync(fileURLToPath(new URL('../../docs/deploying.md', import.meta.url)), 'utf8');
@@ -36,9 +36,7 @@ async function refusalOf(connection: ChannelModel, use: (channel: Channel) => Pr
 
 beforeAll(async () => {
   server = await startBrokerServer({ own: true });
-  const definitions = JSON.stringify(brokerDefinitions({ vhost: 'shop', namespace: 'shop', passwords }));
-  const encoded = Buffer.from(definitions).toString('base64');
-  await server.control('eval', `rabbit_definitions:import_raw(base64:decode("${encoded}")).`);
+  await importDefinitions(server, brokerDefinitions({ vhost: 'shop', namespace: 'shop', passwords }));
   expect(commands.map(([command]) => command)).toEqual(['add_user', 'set_permissions', 'set_topic_permissions']);
   for (const parameters of commands) await server.control(...parameters);
 });

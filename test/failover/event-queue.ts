@@ -1,6 +1,6 @@
 // The queue of events of a shop whose PostgreSQL servers fail over. No failover concerns the queue itself.
 import { type BrokerUser, brokerDefinitions, brokerUsers } from '@shop/shared/events';
-import { createTestDatabase, startBrokerServer } from '@shop/shared/testing';
+import { createTestDatabase, importDefinitions, startBrokerServer } from '@shop/shared/testing';
 import pg from 'pg';
 
 export interface EventQueue {
@@ -45,9 +45,7 @@ async function startPgBoss(): Promise<EventQueue> {
 async function startRabbitmq(): Promise<EventQueue> {
   const server = await startBrokerServer({ own: true });
   const passwords = Object.fromEntries(brokerUsers.map((user) => [user, user])) as Record<BrokerUser, string>;
-  const definitions = JSON.stringify(brokerDefinitions({ vhost: '/', namespace: 'shop', passwords }));
-  const encoded = Buffer.from(definitions).toString('base64');
-  await server.control('eval', `rabbit_definitions:import_raw(base64:decode("${encoded}")).`);
+  await importDefinitions(server, brokerDefinitions({ vhost: '/', namespace: 'shop', passwords }));
   return {
     url: server.url,
     // The user that an operator has under Compose and on Kubernetes.

@@ -9,7 +9,6 @@ interface OrderEffects {
   readonly status: string;
   readonly released: number;
   readonly mails: number;
-  /** 1 when the e-mail was sent, or was obsolete because the cancellation was handled first. */
   readonly received: number;
   readonly obsolete: number;
   readonly events: number;
@@ -24,6 +23,12 @@ interface OrderEffects {
   readonly refundedMails: number;
 }
 
+/** Whether the e-mail `n` of the order was sent, or was obsolete because the cancellation was handled first. */
+const isSettled = `(n.status = 'sent' OR n.status = 'obsolete' AND EXISTS (
+  SELECT FROM notifications.notifications AS c
+  WHERE c.order_id = n.order_id AND c.kind = 'order-cancelled'
+    AND (c.created_at <= n.created_at OR c.settled_at <= n.settled_at + interval '1 second')))`;
+
 const effects = `
   SELECT orders.id, orders.status,
     (SELECT count(DISTINCT reservation_id)::int FROM catalogue.stock_ledger g
@@ -34,7 +39,7 @@ const effects = `
     (SELECT count(*)::int FROM ${rowsOf('payment_ledger')} l
       WHERE l.kind = 'received' AND l.cause = 'order-paid') AS paid,
     (SELECT count(*)::int FROM notifications.notifications n
-      WHERE n.order_id = orders.id AND n.kind = 'order-paid' AND n.status IN ('sent', 'obsolete')) AS "paidMails",
+      WHERE n.order_id = orders.id AND n.kind = 'order-paid' AND ${isSettled}) AS "paidMails",
     (SELECT count(*)::int FROM ${rowsOf('payment_ledger')} l
       WHERE l.kind = 'received' AND l.cause <> 'order-paid') AS unneeded,
     (SELECT count(*)::int FROM ${rowsOf('payment_ledger')} l WHERE l.kind = 'refunded') AS refunded,
@@ -45,7 +50,7 @@ const effects = `
     (SELECT count(*)::int FROM notifications.notifications n
       WHERE n.order_id = orders.id AND n.kind = 'order-cancelled' AND n.status = 'sent') AS mails,
     (SELECT count(*)::int FROM notifications.notifications n
-      WHERE n.order_id = orders.id AND n.kind = 'order-received' AND n.status IN ('sent', 'obsolete')) AS received,
+      WHERE n.order_id = orders.id AND n.kind = 'order-received' AND ${isSettled}) AS received,
     (SELECT count(*)::int FROM notifications.notifications n
       WHERE n.order_id = orders.id AND n.status = 'obsolete') AS obsolete,
     (SELECT count(*)::int FROM outbox e

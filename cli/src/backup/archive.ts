@@ -2,12 +2,12 @@
 // files.
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { type ServiceName, StartError } from '@shop/shared/runtime';
+import { type ServiceName, StartError, syncFolder } from '@shop/shared/runtime';
 
 export interface ArchivedTable {
   readonly name: string;
@@ -80,9 +80,7 @@ export async function sealArchive(folder: string, manifest: Manifest): Promise<v
     filesOf(manifest).map(async (name) => `${await checksumOf(createReadStream(join(folder, name)))}  ${name}\n`),
   );
   await writeFile(join(folder, checksumsFile), sums.join(''), { mode: 0o600, flush: true });
-  const directory = await open(folder);
-  await directory.sync();
-  await directory.close();
+  await syncFolder(folder);
 }
 
 /**

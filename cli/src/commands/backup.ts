@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkSigningKeys } from '@shop/accounts/operator';
 import { verifyStock } from '@shop/catalogue/operator';
-import { operatorCommand, readInstallation, StartError } from '@shop/shared/runtime';
+import { operatorCommand, readInstallation, StartError, writeWhole } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { type Manifest, openArchive, secretsFile } from '../backup/archive.ts';
 import { requireKnownMigrations, restoreBackup } from '../backup/restore-backup.ts';
@@ -11,7 +11,6 @@ import { takeBackup } from '../backup/take-backup.ts';
 import { withTrialShop } from '../backup/trial.ts';
 import { type Output, print, withJson } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
-import { writePrivately } from '../shop/data-folder.ts';
 import { type OpenShop, withNewShop, withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
 import type { KeptSecrets } from '../shop/secrets.ts';
@@ -71,7 +70,7 @@ export function restoreCommand(): Command {
               const toldAgain = await restoreBackup(shop.databases, folder, manifest, {
                 onTable,
                 beforeCommit: () =>
-                  writePrivately(shop.folder.secrets, JSON.stringify({ roles, variables: all }, null, 2)),
+                  writeWhole(shop.folder.secrets, JSON.stringify({ roles, variables: all }, null, 2), 0o600),
               });
               return { toldAgain, ...(await prove(shop)) };
             }),

@@ -64,7 +64,7 @@ export async function takeFolder(folder: DataFolder): Promise<{ release(): Promi
 /** Announces the running shop to the command line. */
 export async function announce(folder: DataFolder, shop: Omit<RunningShop, 'launcher'>): Promise<void> {
   const launcher = (await processIdentity(process.pid)) ?? '';
-  await writePrivately(runningFile(folder), JSON.stringify({ launcher, ...shop } satisfies RunningShop));
+  await writeWhole(runningFile(folder), JSON.stringify({ launcher, ...shop } satisfies RunningShop), 0o600);
 }
 
 /** The shop that runs on this folder; undefined when no shop runs, and while it starts or stops. */
@@ -73,11 +73,6 @@ export async function findRunning(folder: DataFolder): Promise<RunningShop | und
   if (content === undefined) return undefined;
   const shop = JSON.parse(content) as RunningShop;
   return (await processIdentity(Number.parseInt(shop.launcher, 10))) === shop.launcher ? shop : undefined;
-}
-
-/** Replaces a file atomically. Only its owner can read it. */
-export function writePrivately(path: string, content: string): Promise<void> {
-  return writeWhole(path, content, 0o600);
 }
 
 function runningFile(folder: DataFolder): string {

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type SchemaName, schemas } from '@shop/shared/database';
-import { StartError } from '@shop/shared/runtime';
-import { writePrivately } from './data-folder.ts';
+import { StartError, writeWhole } from '@shop/shared/runtime';
 
 export interface KeptSecrets {
   /** The password of each database role. */
@@ -25,7 +24,7 @@ export async function keptSecrets(path: string): Promise<KeptSecrets> {
   const fill = (names: readonly string[], values: Readonly<Record<string, string>> = {}): Record<string, string> =>
     Object.fromEntries(names.map((name) => [name, values[name] ?? make()]));
   const secrets = { roles: fill(schemas, kept.roles), variables: fill(secretVariables, kept.variables) };
-  if (JSON.stringify(secrets) !== JSON.stringify(kept)) await writePrivately(path, JSON.stringify(secrets, null, 2));
+  if (JSON.stringify(secrets) !== JSON.stringify(kept)) await writeWhole(path, JSON.stringify(secrets, null, 2), 0o600);
   return secrets as KeptSecrets;
 }
 

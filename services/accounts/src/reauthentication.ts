@@ -72,9 +72,8 @@ function required(detail: string): Problem {
  * log-in counts there.
  */
 function isOfRecentLogIn({ credentialsVersion, issuedAt, authTime }: Caller): boolean {
-  if (authTime === undefined || authTime > issuedAt) return false;
-  const isOfShop = credentialsVersion !== undefined;
-  return (!isOfShop || authTime === issuedAt) && Date.now() / 1_000 - authTime < recently;
+  if (authTime === undefined || Date.now() / 1_000 - authTime >= recently) return false;
+  return credentialsVersion === undefined ? authTime <= issuedAt : authTime === issuedAt;
 }
 
 /**

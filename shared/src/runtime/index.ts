@@ -35,4 +35,4 @@ export { inRequest, outsideRequests, requestNow } from './request-scope.ts';
 export { type ProcessLife, type ProcessSettings, runProcess } from './run-process.ts';
 export { type ServiceName, serviceNames } from './services.ts';
 export { StartError } from './start-error.ts';
-export { writeWhole } from './write-whole.ts';
+export { syncFolder, writeWhole } from './write-whole.ts';

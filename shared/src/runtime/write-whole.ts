@@ -1,4 +1,4 @@
-// Writes small files that must not be lost, such as secrets.
+// Stores files on the disk that must not be lost, such as secrets.
 import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -13,7 +13,12 @@ export async function writeWhole(path: string, content: string, mode: number): P
   await rm(partial, { force: true });
   await writeFile(partial, content, { mode, flush: true });
   await rename(partial, path);
-  const folder = await open(dirname(path));
+  await syncFolder(dirname(path));
+}
+
+/** Stores the names of new and renamed files of a folder on the disk. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path);
   await folder.sync();
   await folder.close();
 }

@@ -38,7 +38,7 @@ export { nodesOf, type Plan, plansOf } from './plans.ts';
 export { setReadOnly } from './read-only.ts';
 export { recordPlans } from './recorded-plans.ts';
 export { testBroker } from './servers/broker.ts';
-export { type BrokerServer, startBrokerServer } from './servers/broker-server.ts';
+export { type BrokerServer, importDefinitions, startBrokerServer } from './servers/broker-server.ts';
 export { installPackage } from './servers/install-package.ts';
 export {
   type OtlpReceiver,

@@ -25,6 +25,12 @@ export interface BrokerServer {
   stop(): Promise<void>;
 }
 
+/** Creates users, permissions, exchanges and queues, as `load_definitions` does. */
+export async function importDefinitions(server: BrokerServer, definitions: object): Promise<void> {
+  const encoded = Buffer.from(JSON.stringify(definitions)).toString('base64');
+  await server.control('eval', `rabbit_definitions:import_raw(base64:decode("${encoded}")).`);
+}
+
 const image = 'rabbitmq:4-management';
 
 /** Whether the test needs its own server, because it stops or blocks the server. */

@@ -10,7 +10,7 @@ import {
   type Transport,
 } from '../../../src/events/index.ts';
 import { newId } from '../../../src/runtime/index.ts';
-import { type BrokerServer, eventually, startBrokerServer } from '../../../src/testing/index.ts';
+import { type BrokerServer, eventually, importDefinitions, startBrokerServer } from '../../../src/testing/index.ts';
 import { log, record } from '../brokers.ts';
 
 const passwords = Object.fromEntries(brokerUsers.map((user) => [user, `${user}-password`])) as Record<
@@ -40,11 +40,8 @@ describe('users with rights of their own', () => {
     return transport;
   };
 
-  const define = async (): Promise<void> => {
-    const definitions = JSON.stringify(brokerDefinitions({ vhost: '/', namespace: 'own', passwords }));
-    const encoded = Buffer.from(definitions).toString('base64');
-    await server.control('eval', `rabbit_definitions:import_raw(base64:decode("${encoded}")).`);
-  };
+  const define = (): Promise<void> =>
+    importDefinitions(server, brokerDefinitions({ vhost: '/', namespace: 'own', passwords }));
 
   beforeAll(async () => {
     await define();
