@@ -82,7 +82,22 @@ const cancel = `UPDATE orders SET status = 'cancelled', cancelled_at = now(), st
   customer_notified = 'pending'`;
 const cancelUnits = (units: number): string => `UPDATE order_lines SET cancelled_quantity = ${units}`;
 
+/** Adds an e-mail about the order, with the second in which it was added. */
+const addEmail = (kind: string, status: string, second: number): string =>
+  `INSERT INTO notifications.notifications
+     (id, kind, order_id, account_id, details, request_id, status, created_at, settled_at)
+   SELECT gen_random_uuid(), '${kind}', id, id, '{}', 'request', '${status}', timestamptz '2026-11-27' + interval '${second} s',
+     CASE WHEN '${status}' <> 'waiting' THEN timestamptz '2026-11-27' + interval '9 s' END FROM orders`;
+const notReceived = 'order ID has 0 e-mails that say it was received';
+
 it.each<[string, string, Partial<OrderOutcome>, string]>([
+  ['has an obsolete e-mail without a cancellation', addEmail('order-received', 'obsolete', 1), {}, notReceived],
+  [
+    'has an obsolete e-mail from before its cancellation',
+    `${cancel}; ${addEmail('order-received', 'obsolete', 1)}; ${addEmail('order-cancelled', 'waiting', 2)}`,
+    { cancelled: 200 },
+    notReceived,
+  ],
   ['the shop cancelled by itself', cancel, {}, 'order ID is cancelled, and its customer did not ask'],
   [
     'the shop cancelled after the cancellation of one of its units',
@@ -107,6 +122,11 @@ it.each<[string, string, Partial<OrderOutcome>, string]>([
   ],
 ])('finds an order that %s', async (_, change, replies, violation) => {
   expect(await foundFor(change, replies)).toContain(violation);
+});
+
+it('finds nothing wrong about an obsolete e-mail that was added after the one about the cancellation', async () => {
+  const emails = `${addEmail('order-received', 'obsolete', 2)}; ${addEmail('order-cancelled', 'sent', 1)}`;
+  expect(await foundFor(`${cancel}; ${emails}`, { cancelled: 200 })).not.toContain(notReceived);
 });
 
 it('finds nothing wrong about an order that is cancelled because its account is erased', async () => {
