@@ -26,8 +26,15 @@ export interface ServeOptions {
 const maxHeaderSize = 2 * 65_536 + 8_192;
 
 /**
+ * Milliseconds from the signal to the end of the last running request. The time is longer than the longest `drain`, and leaves
+ * some of the 10 s of a process for the parts that stop afterwards.
+ */
+const stopWithin = 9_000;
+
+/**
  * Serves the application until the process stops. Then, for `drain` milliseconds, it reports that it is not ready and
- * closes each connection after its response, before it closes the port.
+ * closes each connection after its response, before it closes the port. Running requests finish, unless they take longer than
+ * the process may.
  * @returns the port that it listens on
  * @throws StartError when the port is taken or not allowed
  */
@@ -47,7 +54,9 @@ export async function serve(app: RequestListener, { host, port, drain, health, l
     await sleep(drain);
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeIdleConnections();
-    await closed;
+    // A peer that has vanished never completes its request, and a server that is closed applies none of its time limits.
+    await Promise.race([closed, sleep(stopWithin - drain)]);
+    server.closeAllConnections();
   });
   const address = server.address() as AddressInfo;
   life.log.info({ host, port: address.port }, 'listening');

@@ -9,8 +9,7 @@ import { serve } from '../../src/http/index.ts';
 import { createHealth, type ProcessLife } from '../../src/runtime/index.ts';
 import { log } from '../events/brokers.ts';
 
-let port: number;
-let stop: () => Promise<void> | void;
+let server: Awaited<ReturnType<typeof startServer>>;
 const app = express();
 app.post('/slow', async (_request, response) => {
   response.write('half');
@@ -23,6 +22,12 @@ app.use((request, response) => {
 });
 
 beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+async function startServer() {
+  let stop = (): Promise<void> | void => {};
   const life: ProcessLife = {
     log,
     onStop: (_label, work) => {
@@ -30,12 +35,12 @@ beforeAll(async () => {
     },
     fail: () => {},
   };
-  port = await serve(app, { host: '127.0.0.1', port: 0, drain: 0, health: createHealth(), life });
-});
-afterAll(() => stop());
+  const port = await serve(app, { host: '127.0.0.1', port: 0, drain: 0, health: createHealth(), life });
+  return { port, stop: () => stop() };
+}
 
 async function send(...pieces: string[]): Promise<string> {
-  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  const socket = connect(server.port, '127.0.0.1').on('error', () => {});
   await once(socket, 'connect');
   const answer = text(socket);
   for (const piece of pieces) {
@@ -74,3 +79,20 @@ it('an answer that has begun is broken off, and nothing is put into it', async (
   expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect(answer).not.toContain('problem');
 });
+
+it.each([
+  ['a header section', 'GET / HTTP/1.1\r\n'],
+  ['a body', 'POST / HTTP/1.1\r\nHost: shop\r\nContent-Length: 2\r\n\r\nx'],
+])(
+  'a peer that has sent only a part of %s does not prevent the stop',
+  async (_name, part) => {
+    const { port, stop } = await startServer();
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    await once(socket, 'connect');
+    socket.write(part);
+    await setTimeout(100);
+    const closed = once(socket, 'close');
+    await Promise.all([stop(), closed]);
+  },
+  30_000,
+);
