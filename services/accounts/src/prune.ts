@@ -8,7 +8,8 @@ export function expiredAccountRows(refreshTokenDays: number): readonly Expiry[] 
     { table: 'refresh_tokens', since: 'used_at', hours: refreshTokenDays * 24 },
     // Families are deleted after the used tokens, because deleting a family deletes its tokens, and few are left by
     // then.
-    { table: 'refresh_families', since: 'expires_at', hours: 0 },
+    // The last access token of an expired family is still valid. The end of the session needs the family to refuse it.
+    { table: 'refresh_families', since: 'expires_at', hours: longestTokenSeconds / 3_600 },
     { table: 'ended_sessions', since: 'ended_at', hours: longestTokenSeconds / 3_600 },
     { table: 'machine_secrets', since: 'expires_at', hours: 1 },
     { table: 'email_tokens', since: 'expires_at', hours: 0 },

@@ -3,10 +3,12 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { connectDatabase, type Database, prune } from '@shop/shared/database';
 import { createLog } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
+import { longestTokenSeconds } from '../src/access-token-lifetime.ts';
 import { expiredAccountRows } from '../src/prune.ts';
 import {
   auditOf,
   type Holder,
+  logIn,
   refresh,
   refreshTokenOf,
   register,
@@ -37,11 +39,26 @@ const pruneAll = async () => {
 const count = async (table: string) =>
   (await accounts.database.query(`SELECT count(*)::int AS n FROM ${table}`)).rows[0].n;
 
-it('deletes families whose newest token has expired, with their tokens', async () => {
+it('keeps an expired family while its last access token is valid, so that a new password ends the session', async () => {
+  const { id, path, token, email } = await register(accounts);
+  await logIn(accounts, email);
+  const { rows } = await accounts.database.query(
+    `UPDATE refresh_families SET expires_at = now() - interval '1 second' WHERE account_id = $1 RETURNING id`,
+    [id],
+  );
+  await pruneAll();
+  const changed = await accounts.client.patch(path, { token, body: { password: 'a short and loud brook' } });
+  expect(changed.status).toBe(200);
+  const ended = await accounts.database.query('SELECT session_id AS id FROM ended_sessions');
+  expect(rows).toHaveLength(1);
+  expect(ended.rows).toEqual(expect.arrayContaining(rows));
+});
+
+it('deletes families whose newest access token has expired, with their tokens', async () => {
   const [expired, alive] = [await refreshTokenOf(accounts, holder), await refreshTokenOf(accounts, holder)];
   await accounts.database.query(
-    "UPDATE refresh_families SET expires_at = now() - interval '1 second' " +
-      'WHERE id = (SELECT min(id::text)::uuid FROM refresh_families)',
+    `UPDATE refresh_families SET expires_at = now() - ${longestTokenSeconds + 1} * interval '1 second'
+     WHERE id = (SELECT min(id::text)::uuid FROM refresh_families)`,
   );
   await pruneAll();
   expect(await count('refresh_families')).toBe(1);
