@@ -165,15 +165,15 @@ describe('an erasure', () => {
   });
 
   it('that an operator requests is in the event that causes the e-mail only when there is time to withdraw it', async () => {
-    const grace = { email: 'grace@example.com', name: 'Grace', password };
+    const grace = { email: 'grace@example.com', name: 'Grace', phone_number: '+41 61 555 01 24', password };
     const { id } = (await call('POST', '/v1/accounts', grace)).body;
     await runShop(shop.dataDir, 'accounts', 'verify-email', grace.email);
-    const events = `SELECT data -> 'eraseAt' AS "eraseAt" FROM outbox WHERE subject = $1 AND type = 'account.updated.v1'
+    const events = `SELECT data -> 'eraseAt' AS "eraseAt", data ->> 'phoneNumber' AS phone FROM outbox WHERE subject = $1 AND type = 'account.updated.v1'
       ORDER BY sequence DESC LIMIT 1`;
     for (const days of [3, 0]) {
       expect(await runShop(shop.dataDir, 'accounts', 'erase', id, '--days', `${days}`)).toMatchObject({ code: 0 });
       const [event] = await query('accounts', events, [id]);
-      expect(event).toEqual({ eraseAt: days === 0 ? null : expect.any(String) });
+      expect(event).toEqual({ eraseAt: days === 0 ? null : expect.any(String), phone: grace.phone_number });
     }
   });
 

@@ -21,11 +21,12 @@ export function eraseAsOperator(environment: Environment, accountId: string, day
         tx,
         `UPDATE accounts SET erase_at = now() + $2 * interval '1 day', version = version + 1, updated_at = now()
          WHERE id = $1
-        RETURNING email, email_verified AS "emailVerified", name, locale, version, erase_at AS "eraseAt"`,
+        RETURNING email, email_verified AS "emailVerified", name, phone_number AS "phoneNumber", locale, version,
+          erase_at AS "eraseAt"`,
         [accountId, days],
       );
       if (account === undefined) throw new StartError(`there is no account ${accountId}`);
-      const { email, emailVerified, name, locale, version } = account;
+      const { email, emailVerified, name, phoneNumber, locale, version } = account;
       const eraseAt = account.eraseAt.toISOString();
       await audit(tx, { action: 'erasure-requested', accountId, requestId: undefined, detail: { eraseAt } });
       await appendEvent(tx, {
@@ -37,6 +38,7 @@ export function eraseAsOperator(environment: Environment, accountId: string, day
           email: email.trim(),
           emailVerified,
           name,
+          phoneNumber,
           ...(locale === null ? {} : { locale }),
           ...(days > 0 ? { eraseAt } : {}),
         },
@@ -52,6 +54,7 @@ interface Changed {
   readonly email: string;
   readonly emailVerified: boolean;
   readonly name: string;
+  readonly phoneNumber: string | null;
   readonly locale: string | null;
   readonly version: number;
   readonly eraseAt: Date;
