@@ -34,6 +34,23 @@ export interface Content {
 /** Placeholders that stand on a line of their own. */
 export const blockNames = ['lines', 'remaining', 'address', 'tracking', 'link', 'token'] as const;
 
+/** The paragraphs that an e-mail can have. */
+export const blocksOfKind: Readonly<Record<Kind, readonly (typeof blockNames)[number][]>> = {
+  'order-received': ['lines', 'address'],
+  'order-paid': [],
+  'order-shipped': ['lines', 'address', 'tracking', 'link'],
+  'order-cancelled': ['lines'],
+  'order-lines-cancelled': ['lines', 'remaining'],
+  'order-refund-due': [],
+  'order-refunded': [],
+  'email-changed': [],
+  'password-changed': [],
+  'erasure-requested': [],
+  'email-verification': ['link', 'token'],
+  'email-change-undo': ['link', 'token'],
+  'password-reset': ['link', 'token'],
+};
+
 const ofTokens = ['request', 'until'] as const;
 /** The placeholders within texts. */
 export const textNames: Readonly<Record<Kind, readonly string[]>> = {

@@ -44,7 +44,7 @@ export const renewEvery = 10_000;
 
 // An e-mail whose account is unknown waits for the account's event, for at most a week. One whose address is not
 // verified waits as long for the verification. Later e-mails about an order wait until the first one is no longer
-// waiting. When the event about a cancellation was handled first, the e-mails that say that the order was received or
+// waiting, and the one about its cancellation also for the one about its payment. When the event about a cancellation was handled first, the e-mails that say that the order was received or
 // paid are obsolete, so that none of them follows the one about the cancellation. An e-mail that has reserved a time was
 // claimed before, and may have been sent.
 //
@@ -72,7 +72,8 @@ const claim = `
             AND reserved_until > now() + ($3 - 1) * $2::float8 * interval '1 second'))
       AND (n.kind = 'order-received' OR r.verified IS FALSE OR NOT EXISTS (
         SELECT FROM notifications AS first
-        WHERE first.order_id = n.order_id AND first.kind = 'order-received' AND first.status = 'waiting'))
+        WHERE first.order_id = n.order_id AND first.status = 'waiting'
+          AND (first.kind = 'order-received' OR n.kind = 'order-cancelled' AND first.kind = 'order-paid')))
     ORDER BY n.next_attempt_at
     LIMIT $1
     FOR UPDATE OF n SKIP LOCKED

@@ -4,7 +4,15 @@ import { join, resolve } from 'node:path';
 import { parseYaml } from '@shop/shared/contract';
 import { StartError } from '@shop/shared/runtime';
 import { IntlMessageFormat } from 'intl-messageformat';
-import { type Block, blockNames, type Content, type EmailValues, textNames, type Wording } from './email-content.ts';
+import {
+  type Block,
+  blockNames,
+  blocksOfKind,
+  type Content,
+  type EmailValues,
+  textNames,
+  type Wording,
+} from './email-content.ts';
 import { type Kind, kinds } from './notification.ts';
 
 /** The e-mails in one language. */
@@ -42,7 +50,12 @@ export function readTemplates(folder: string, fallback: string): Templates {
     throw new StartError(`${path} has no e-mails in the language of the shop (EMAIL_LANGUAGE), ${fallback}.yaml`);
   return {
     layout,
-    textsFor: (locale) => texts.get(locale ?? '') ?? texts.get(locale?.split('-')[0] ?? '') ?? shops,
+    textsFor(locale) {
+      // The longest tag that has texts (RFC 4647 section 3.4): `zh-Hant-TW`, `zh-Hant`, `zh`.
+      const subtags = locale?.split('-') ?? [];
+      const tags = subtags.map((_, index) => subtags.slice(0, subtags.length - index).join('-'));
+      return tags.map((tag) => texts.get(tag)).find((found) => found !== undefined) ?? shops;
+    },
   };
 }
 
@@ -69,11 +82,11 @@ interface Template {
 function readTexts(file: string, language: string): EmailTexts {
   const document = new Texts(file, readLanguage(file), language);
   const greeting = document.message('greeting', ['name']);
-  const greetingWithoutName = document.text('greetingWithoutName');
+  const greetingWithoutName = document.plain('greetingWithoutName');
   const labels = {
-    total: document.text('labels.total'),
-    carrier: document.text('labels.carrier'),
-    trackingNumber: document.text('labels.trackingNumber'),
+    total: document.plain('labels.total'),
+    carrier: document.plain('labels.carrier'),
+    trackingNumber: document.plain('labels.trackingNumber'),
   };
   const templates = new Map<Kind, Template>(kinds.map((kind) => [kind, document.template(kind)]));
   document.refuseOthers();
@@ -126,12 +139,17 @@ class Texts {
     return text.trim();
   }
 
+  /** A text without placeholders. */
+  plain(path: string): string {
+    return String(this.message(path, []).format());
+  }
+
   message(path: string, permitted: readonly string[]): IntlMessageFormat {
     return this.#message(path, this.text(path), permitted);
   }
 
   template(kind: Kind): Template {
-    const subject = this.text(`emails.${kind}.subject`);
+    const subject = this.plain(`emails.${kind}.subject`);
     const path = `emails.${kind}.body`;
     const paragraphs = this.text(path).split(/\n\s*\n/);
     return { subject, paragraphs: paragraphs.map((text) => this.#paragraph(path, kind, text)) };
@@ -148,6 +166,9 @@ class Texts {
     const name = blockNames.find((each) => each === found);
     const text = (name === undefined ? lines : lines.slice(0, -1)).map((line) => line.trim()).join(' ');
     const message = text === '' ? undefined : this.#message(path, text, textNames[kind]);
+    const place = `${path} of ${this.#file}`;
+    if (name !== undefined && !blocksOfKind[kind].includes(name))
+      throw new StartError(`${place} has the paragraph {${name}}; ${mayUse(blocksOfKind[kind])}`);
     const inText = message === undefined ? [] : argumentsOf(message.getAst());
     return {
       message,
@@ -166,8 +187,12 @@ class Texts {
     }
     const unknown = argumentsOf(message.getAst()).find((name) => !permitted.includes(name));
     if (unknown === undefined) return message;
-    throw new StartError(`${place} uses {${unknown}}; it may use ${permitted.map((name) => `{${name}}`).join(', ')}`);
+    throw new StartError(`${place} uses {${unknown}}; ${mayUse(permitted)}`);
   }
+}
+
+function mayUse(names: readonly string[]): string {
+  return names.length === 0 ? 'it may use none' : `it may use ${names.map((name) => `{${name}}`).join(', ')}`;
 }
 
 type Leaf = readonly [path: string, text: string];

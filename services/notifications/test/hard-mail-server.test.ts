@@ -177,6 +177,35 @@ describe('a reply about the shop itself', () => {
   });
 });
 
+describe('an e-mail about a payment that was refused for now', () => {
+  it('is sent before the one about the cancellation of the order', async () => {
+    const [orderId, accountId] = [newId(), newId()];
+    await service.database.query(
+      "INSERT INTO recipients (account_id, email, name, sequence) VALUES ($1, 'payer@example.org', 'Ada', 1)",
+      [accountId],
+    );
+    await service.database.query(
+      `INSERT INTO notifications (id, order_id, account_id, kind, details, request_id, attempts, paced_for, next_attempt_at)
+       SELECT gen_random_uuid(), $1, $2, kind, details::json, 'r', attempts, paced_for, now() + wait * interval '1 second'
+       FROM (VALUES ('order-paid', $3, 4, 'payer@example.org', 2), ('order-cancelled', $4, 0, NULL, 0))
+         AS added (kind, details, attempts, paced_for, wait)`,
+      [
+        ...[orderId, accountId, JSON.stringify({ orderId, accountId, amount: 5, currency: 'EUR' })],
+        JSON.stringify({ orderId, accountId, items: [{ name: 'Cup', quantity: 1 }] }),
+      ],
+    );
+    const sent = await eventually(async () => {
+      const { rows } = await service.database.query(
+        "SELECT kind FROM notifications WHERE order_id = $1 AND status = 'sent' ORDER BY settled_at",
+        [orderId],
+      );
+      expect(rows).toHaveLength(2);
+      return rows;
+    }, 30_000);
+    expect(sent).toEqual([{ kind: 'order-paid' }, { kind: 'order-cancelled' }]);
+  });
+});
+
 describe('an e-mail whose outcome cannot be recorded', () => {
   it('does not prevent recording the other outcomes, and is not sent again', async () => {
     await service.database.query(`
