@@ -88,11 +88,13 @@ export class Session {
     const began = Date.now();
     const response = await send(request, (wait) => Date.now() + wait < began + repeatWithin).catch(() => undefined);
     const content: unknown = await response?.json().catch(() => undefined);
-    const renewed = response?.ok ? (content as Tokens | undefined) : undefined;
+    const renewed = response?.ok && has(content, 'access_token') ? (content as Tokens) : undefined;
+    // A 401 without a problem comes from another server, such as a proxy.
+    const isRefused = response?.status === 401 && has(content, 'code');
     // The session ended meanwhile, so the new tokens are not stored: another session may have begun.
     if (this.#tokens === undefined) return undefined;
-    // Any refusal other than 401 may be temporary, so the present tokens are kept.
-    if (renewed !== undefined || response?.status === 401) {
+    // Any other refusal may be temporary, so the present tokens are kept.
+    if (renewed !== undefined || isRefused) {
       this.#keep(renewed);
       onTokens(renewed);
     } else {
@@ -105,4 +107,8 @@ export class Session {
     this.#tokens = tokens;
     this.#expiresAt = Date.now() + (tokens?.expires_in ?? 0) * 1_000;
   }
+}
+
+function has(content: unknown, member: string): boolean {
+  return typeof content === 'object' && content !== null && member in content;
 }

@@ -205,6 +205,21 @@ describe('a session', () => {
     expect(server.seen).toHaveLength(2);
   });
 
+  it.each<[string, Reaction]>([
+    ['401', { status: 401, body: '<html>Log in to the network</html>' }],
+    ['200', { status: 200, body: '<html>Log in to the network</html>' }],
+  ])('is kept when another server answers its renewal with %s', async (_status, foreign) => {
+    const kept: (string | undefined)[] = [];
+    const shop = await clientWith(({ line }) => (line === 'POST /v1/tokens' ? foreign : order200), {
+      tokens: tokens('old', 10),
+      onTokens: (pair) => kept.push(pair?.access_token),
+    });
+    await shop.call.GET('/v1/orders/{orderId}', path);
+    expect(renewals()).toHaveLength(1);
+    expect(kept).toEqual(['access-old']);
+    expect(bearers('GET')).toEqual(['Bearer access-old']);
+  });
+
   it('logs out in the client and at the shop', async () => {
     const shop = await clientWith(() => ({ status: 204 }), { tokens: tokens('old') });
     await shop.logOut();
@@ -319,12 +334,14 @@ describe('another account that logs in', () => {
 describe('a log-out', () => {
   const path = { params: { path: { orderId: id } } } as const;
 
-  it('that failed can be repeated, and then revokes the token', async () => {
+  it.each<[string, Reaction]>([
+    ['failed', refused(500, 'internal-error')],
+    ['another server answered', { status: 200, body: '<html>Log in to the network</html>' }],
+  ])('that %s can be repeated, and then revokes the token', async (_name, first) => {
     const revocations = () => server.seen.filter(({ line }) => line === 'POST /v1/tokens/revoke');
-    const shop = await clientWith(
-      () => (revocations().length === 1 ? refused(500, 'internal-error') : { status: 204 }),
-      { tokens: tokens('A') },
-    );
+    const shop = await clientWith(() => (revocations().length === 1 ? first : { status: 204 }), {
+      tokens: tokens('A'),
+    });
     await expect(shop.logOut()).rejects.toMatchObject({ name: 'ShopError', operation: 'revokeToken' });
     await shop.logOut();
     await shop.logOut();
