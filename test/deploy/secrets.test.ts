@@ -44,6 +44,20 @@ describe('the secrets', () => {
     expect({ ...completed, keys: others }).toEqual({ ...secrets, keys: others });
   });
 
+  it('may contain characters that have a meaning in a URL', () => {
+    const password = 'a/b#c?d%41@e+f='.padEnd(32, 'x');
+    const given = {
+      ...secrets,
+      roles: { ...secrets.roles, orders: password },
+      users: { ...secrets.users, orders: password },
+    };
+    const { orders } = secretFiles(given, { ...places, operator: 'administrator' });
+    for (const file of ['database-url', 'events-url']) {
+      const url = new URL(orders?.[file] ?? '');
+      expect([url.username, decodeURIComponent(url.password)]).toEqual(['orders', password]);
+    }
+  });
+
   it('are readable only by the processes that need them', () => {
     const all = { ...secrets.keys, ...secrets.roles };
     const knowers = (secret: string): string[] =>
@@ -130,6 +144,16 @@ describe('the rotation', () => {
       await printed([folder], '');
       expect(read('orders/internal-secret')).toBe(both);
       expect(JSON.parse(read('kept/secrets.json')).keys.internal).toBe(both);
+      // A secret of a later version is kept, because the shop may return to that version.
+      const kept = JSON.parse(read('kept/secrets.json'));
+      await writeFile(
+        join(folder, 'kept/secrets.json'),
+        JSON.stringify({ ...kept, keys: { ...kept.keys, later: 'x' } }),
+      );
+      for (const change of [[], ['add', 'cursors']]) {
+        await printed([folder, ...change], '');
+        expect(JSON.parse(read('kept/secrets.json')).keys).toMatchObject({ internal: both, later: 'x' });
+      }
     } finally {
       await rm(folder, { recursive: true });
     }

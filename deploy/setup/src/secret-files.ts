@@ -71,14 +71,14 @@ const vhost = 'shop';
 
 export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
   const databaseUrl = ({ name, password }: Login, place = places.database, database = 'shop'): string =>
-    `postgres://${name}:${password}@${place}/${database}`;
+    `postgres://${name}:${encodeURIComponent(password)}@${place}/${database}`;
   const administrator = { name: 'postgres', password: secrets.keys.administrator };
   const loginOf = (role: SchemaName): Login => readLogins(role, secrets.roles[role])[0];
   const { databaseReplicas: replicas } = places;
   const readUrl = replicas && databaseUrl(loginOf('catalogue'), replicas);
   const eventsUrl = (user: BrokerUser): string => {
     const [{ name, password }] = readLogins(user, secrets.users[user]);
-    return `amqp://${name}:${password}@${places.broker}/${vhost}?declare=own`;
+    return `amqp://${name}:${encodeURIComponent(password)}@${places.broker}/${vhost}?declare=own`;
   };
   const internal = { 'internal-secret': secrets.keys.internal };
   const cursors = { 'cursor-keys': secrets.keys.cursors };

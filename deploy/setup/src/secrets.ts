@@ -92,17 +92,29 @@ function readSettings(environment: Environment) {
   });
 }
 
-/** Returns the secrets that the folder keeps, after it has generated those that are missing and made the change. */
+/**
+ * Returns the secrets that the folder keeps, after it has generated those that are missing and made the change. Those that only
+ * another version of the shop knows are kept, because the shop may return to that version.
+ */
 async function keptSecrets(folder: string, change: Arguments['change']): Promise<Secrets> {
   const path = join(folder, keptFile);
   const found = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '{}';
     throw new StartError(`cannot read the secrets in ${path} (${error.code})`);
   });
-  const complete = completeSecrets(parse(found, path));
+  const kept = parse(found, path);
+  const complete = completeSecrets(kept);
   const secrets = change?.(complete) ?? complete;
+  const { keys, roles, users } = secrets;
+  const all = serialize({
+    ...kept,
+    keys: { ...kept.keys, ...keys },
+    roles: { ...kept.roles, ...roles },
+    users: { ...kept.users, ...users },
+  });
   await mkdir(folder, { recursive: true });
-  await writeWhole(path, serialize(secrets), 0o600);
+  // A run that changes nothing writes nothing, so that it cannot undo the step of a rotation that runs at the same time.
+  if (all !== found) await writeWhole(path, all, 0o600);
   return secrets;
 }
 
