@@ -8,8 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { withClient } from '@shop/shared/database';
 import { startEmbeddedPostgres } from '@shop/shared/embedded';
 import { newId, serviceNames } from '@shop/shared/runtime';
-import { eventually } from '@shop/shared/testing';
+import { createTestDatabase, eventually } from '@shop/shared/testing';
 import { openArchive, sealArchive } from '../src/backup/archive.ts';
+import { restoreBackup } from '../src/backup/restore-backup.ts';
 import type { RunningShop } from '../src/shop/data-folder.ts';
 import {
   askShop,
@@ -353,6 +354,22 @@ describe('a healthy shop', () => {
     expect(doctor.output).not.toContain('\u001b');
   });
 
+  it('shows its processes while its database does not answer', async () => {
+    const [pid] = (await readFile(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n');
+    process.kill(Number(pid), 'SIGSTOP');
+    try {
+      const { output } = await runShop(dataDir, 'status', '--json');
+      const { outboxes, ...status } = JSON.parse(output);
+      expect(outboxes).toBeUndefined();
+      expect(status.processes.map(({ name }: { name: string }) => name).sort()).toEqual(
+        Object.keys(running.processes).sort(),
+      );
+      expect(status.advice).toContain('The waiting events cannot be read: run npm run shop -- doctor.');
+    } finally {
+      process.kill(Number(pid), 'SIGCONT');
+    }
+  });
+
   it('has lost nothing in a failover', async () => {
     const healthy = { code: 0, output: expect.stringMatching(/^failover +ok +all services agree since \S+Z$/m) };
     expect(await runShop(dataDir, 'doctor', '--after-failover')).toMatchObject(healthy);
@@ -382,6 +399,7 @@ describe('a backup', () => {
       return rows[0]?.name;
     });
     await server.stop();
+    await runShop(dataDir, 'status');
     const before = join(folder, 'before');
     expect((await runShop(dataDir, 'backup', before)).code).toBe(0);
     expect((await openArchive(before)).schemas.notifications?.migrations).not.toContain(name);
@@ -510,6 +528,22 @@ describe('a backup', () => {
       complaints: expect.stringContaining('newer version of the shop (it has the services reviews)'),
     });
     await rm(changed, { recursive: true });
+  });
+
+  it('is not restored at all when a connection is lost before the end', async () => {
+    const { urls, adminUrl } = await createTestDatabase([]);
+    const loseOne = () =>
+      withClient({ url: adminUrl }, async (client) => {
+        const { rowCount } = await client.query(
+          `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+           WHERE datname = current_database() AND application_name = 'restore' ORDER BY backend_start DESC LIMIT 1`,
+        );
+        expect(rowCount).toBe(1);
+      });
+    const hooks = { onTable: () => {}, beforeCommit: loseOne };
+    await expect(restoreBackup(urls, backup, await openArchive(backup), hooks)).rejects.toThrow();
+    const { rows } = await withClient({ url: urls.accounts }, (client) => client.query('SELECT id FROM accounts'));
+    expect(rows).toEqual([]);
   });
 
   it('is not restored into an existing shop', async () => {

@@ -71,6 +71,8 @@ it.each([
   ['orders', 'the name orders is taken'],
   ['postgres', 'the name postgres is taken'],
   ['tokens', 'the name tokens is taken'],
+  ['user', 'user is a reserved word of PostgreSQL'],
+  ['window', 'window is a reserved word of PostgreSQL'],
 ])('refuses the name %s, and writes nothing', async (wrong, reason) => {
   const before = filesOf(join(checkout, 'services'));
   await expect(run(node, 'cli/src/shop.ts', 'new-service', wrong)).rejects.toThrow(reason);

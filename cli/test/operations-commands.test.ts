@@ -242,7 +242,7 @@ describe('events dead', () => {
 
   it('lists an invalid event, shows its fault, replays it to one consumer, and discards it', async () => {
     const event = 'INSERT INTO outbox (id, type, subject, sequence, request_id, data) VALUES ($1, $2, $3, 1, $4, $5)';
-    await query('orders', event, [newId(), 'order.shipped.v9', orderId, 'of-the-test', '{}']);
+    await query('orders', event, [newId(), 'order.shipped.v9', orderId, 'of-the-test', '{"reason":"\u009b31m"}']);
     const letters = await eventually(async () => {
       const found = await list();
       expect(found).toHaveLength(2);
@@ -262,6 +262,8 @@ describe('events dead', () => {
     const shown = await runShop(dataDir, 'events', 'dead', 'show', before?.id ?? '');
     expect(shown.output).toMatch(/^reason +PoisonError: unknown event type or version order\.shipped\.v9$/m);
     expect(shown.output).toContain('"requestid":"of-the-test"');
+    expect(shown.output).toContain('\\u009b31m');
+    expect(shown.output).not.toContain('\u009b');
 
     const only = ['--consumer', 'catalogue.inventory'];
     const replayed = await runShop(dataDir, 'events', 'dead', 'replay', before?.id ?? '', ...only);

@@ -99,6 +99,7 @@ describe('a line of the log', () => {
     ['{"level":40,"msg":"slow"}', 'slow'],
     ['{"level":50,"msg":"lost","err":{"message":"gone\\n  at x"}}', 'lost: gone'],
     ['{"level":60,"msg":"gone","err":{"message":"gone"}}', 'gone'],
+    ['{"level":40,"msg":"odd \\u001b[31m"}', 'odd \\u001b[31m'],
     ['{"level":30,"msg":"fine"}', undefined],
     ['{"level":40,', undefined],
   ])('%s is shown as %s', (line, shown) => {

@@ -74,6 +74,8 @@ it('lists and ends the sessions of an account', async () => {
   expect((await run('accounts', 'end-sessions', ada.email, '--reason', 'Lost phone')).output).toBe(
     `${ada.email} has to log in again (sessions that ended: 1)\n`,
   );
+  const again = await ask('accounts', 'end-sessions', ada.email, '--reason', 'Lost phone');
+  expect(again).toMatchObject({ email: ada.email, sessions: 0 });
   expect((await post('/v1/tokens', { refresh_token })).status).toBe(401);
   expect((await run('accounts', 'sessions', ada.email)).output).toBe('The account has no session.\n');
 });
@@ -118,6 +120,7 @@ it('lists what was done, to an account and to all, with the reasons', async () =
     ['account-blocked', 'Stolen password'],
     ['scopes-changed', null],
     ['sessions-ended', 'Lost phone'],
+    ['sessions-ended', 'Lost phone'],
   ]);
   const audit = async (...options: string[]) => (await ask<{ action: string }[]>('audit', ...options)).length;
   expect(await audit('--limit', '3')).toBe(3);
@@ -128,6 +131,7 @@ it('lists what was done, to an account and to all, with the reasons', async () =
   expect((await run('audit', '--action', 'sessions-ended')).output).toMatch(
     new RegExp(
       '^TIME +ACTION +ACCOUNT +BY +REASON +DETAIL\n' +
+        `\\S+Z  sessions-ended  ${ada.email}  operator  Lost phone  sessions=0\n` +
         `\\S+Z  sessions-ended  ${ada.email}  operator  Lost phone  sessions=1\n$`,
     ),
   );

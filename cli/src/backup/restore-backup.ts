@@ -96,12 +96,33 @@ export async function restoreBackup(
       );
     }
     await beforeCommit?.();
-    for (const { client } of clients) await client.query('COMMIT');
+    await commitAll(clients);
   } finally {
     await Promise.all(clients.map(({ client }) => client.end().catch(() => {})));
   }
   await migrateAll(databases);
   return toldAgain;
+}
+
+/**
+ * Commits the transactions of all schemas. A session that was lost before is found before the first of them commits.
+ * @throws StartError when a session is lost while they commit, so that only some schemas are restored
+ */
+async function commitAll(
+  clients: readonly { readonly name: ServiceName; readonly client: pg.Client }[],
+): Promise<void> {
+  for (const { client } of clients) await client.query('SELECT');
+  for (const [index, { name, client }] of clients.entries()) {
+    await client.query('COMMIT').catch((cause: Error) => {
+      const committed = clients.slice(0, index).map((each) => each.name);
+      if (committed.length === 0) throw cause;
+      throw new StartError(
+        `The connection of ${name} was lost while it committed (${cause.message}): only ${committed.join(', ')} are certainly ` +
+          'restored. Restore again, into an empty database or another SHOP_DATA_DIR.',
+        { cause },
+      );
+    });
+  }
 }
 
 async function requireSameTables(

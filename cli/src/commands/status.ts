@@ -24,7 +24,7 @@ interface Status {
   readonly ready: boolean;
   readonly data: string;
   readonly processes: readonly ProcessStatus[];
-  /** Undefined when no database is known. */
+  /** Undefined when no database is known, or it does not answer. */
   readonly outboxes?: readonly Outbox[];
   /** Undefined when the broker does not answer. */
   readonly deadLetters?: readonly DeadLetters[];
@@ -59,8 +59,10 @@ async function readStatus(): Promise<Status> {
   if (shop === undefined && settings.databaseUrl === undefined && !(await hasShop(folder))) {
     return { ...common, advice: [stopped] };
   }
-  const [outboxes, deadLetters] = await withShop((attached) =>
-    Promise.all([readOutboxes(attached), countDeadLetters(attached)]),
+  // The schemas stay those of the release that used them last, so that this release can still back them up.
+  const [outboxes, deadLetters] = await withShop(
+    (attached) => Promise.all([readOutboxes(attached).catch(() => undefined), countDeadLetters(attached)]),
+    { migrate: false },
   );
   const advice: string[] = [];
   if (shop === undefined) advice.push(stopped);
@@ -69,7 +71,8 @@ async function readStatus(): Promise<Status> {
     advice.push(`${name} is not ready${why}: run ${operatorCommand('logs', name)} or ${operatorCommand('examine')}.`);
   }
   if (deadLetters === undefined) advice.push('The broker does not answer: is it started? Events wait in the outboxes.');
-  for (const { service, waiting, lagSeconds } of shop === undefined ? [] : outboxes) {
+  if (outboxes === undefined) advice.push(`The waiting events cannot be read: run ${operatorCommand('examine')}.`);
+  for (const { service, waiting, lagSeconds } of shop === undefined ? [] : (outboxes ?? [])) {
     if (lagSeconds < longestLag) continue;
     advice.push(`${waiting} events of ${service} wait since ${lagSeconds} s: run ${operatorCommand('logs', service)}.`);
   }
@@ -77,7 +80,7 @@ async function readStatus(): Promise<Status> {
     const dead = (verb: string): string => operatorCommand('shop', `events dead ${verb}`);
     advice.push(`Events were given up: ${dead('list')} shows why, ${dead('replay')} tries again.`);
   }
-  return { ...common, outboxes, ...(deadLetters && { deadLetters }), advice };
+  return { ...common, ...(outboxes && { outboxes }), ...(deadLetters && { deadLetters }), advice };
 }
 
 /** The state of each process, as it reports itself. */

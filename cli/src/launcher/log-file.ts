@@ -3,6 +3,7 @@ import { createWriteStream, renameSync, statSync, type WriteStream } from 'node:
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { withoutControls } from '../output/table.ts';
 
 export interface LogFile {
   /**
@@ -62,7 +63,7 @@ export function toWarning(line: string): string | undefined {
     const { level, msg, err } = JSON.parse(line) as { level?: number; msg?: string; err?: { message?: string } };
     if (level === undefined || level < warn) return undefined;
     const cause = err?.message?.split('\n')[0];
-    return cause === undefined || cause === msg ? `${msg}` : `${msg}: ${cause}`;
+    return withoutControls(cause === undefined || cause === msg ? `${msg}` : `${msg}: ${cause}`);
   } catch {
     return undefined; // a line that only looks like JSON stays in the file
   }

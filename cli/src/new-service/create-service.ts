@@ -52,6 +52,18 @@ interface Names {
   readonly apiEndpoints: Readonly<Record<string, { readonly paths: readonly string[] }>>;
 }
 
+/** Words of 3 to 20 letters that PostgreSQL permits neither as a schema nor as a role (PostgreSQL 18, appendix C). */
+const reserved = new Set(
+  (
+    'all analyse analyze and any array asc asymmetric authorization binary both case cast check collate collation column ' +
+    'concurrently constraint create cross default deferrable desc distinct else end except false fetch for foreign freeze from ' +
+    'full grant group having ilike initially inner intersect into isnull join lateral leading left like limit localtime ' +
+    'localtimestamp natural none not notnull null offset only order outer overlaps placing primary references returning ' +
+    'right select similar some symmetric table tablesample then trailing true union unique user using variadic verbose when ' +
+    'where window with'
+  ).split(' '),
+);
+
 /** The service's schema, database role, container and internal path all have its name. */
 async function requireFreeName(root: string, name: string): Promise<void> {
   if (!/^[a-z]{3,20}$/.test(name)) throw new StartError('the name of a service has 3 to 20 lower-case letters');
@@ -62,5 +74,7 @@ async function requireFreeName(root: string, name: string): Promise<void> {
   const { apiEndpoints } = await read('gateway/config/gateway.config.yml');
   const paths = Object.values(apiEndpoints).flatMap((endpoint) => endpoint.paths);
   const taken = [...Object.keys(services), ...Object.keys(apiEndpoints), 'events', 'shared', 'public'];
+  if (reserved.has(name))
+    throw new StartError(`${name} is a reserved word of PostgreSQL, in which the service needs a schema`);
   if (taken.includes(name) || paths.includes(`/v1/${name}`)) throw new StartError(`the name ${name} is taken`);
 }
