@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
+import { statuses } from '../src/order-status.ts';
 import { type Customer, startShop, type TestShop } from './shop.ts';
 
 let shop: TestShop;
@@ -284,6 +285,18 @@ describe('422', () => {
     expect(answer.status).toBe(422);
     expect(answer.body.exceeded).toEqual([{ bound: 'listValues', maximum: 100, actual: 101 }]);
     expect((await list(`?${answer.body.nearest}`)).status).toBe(200);
+  });
+
+  it('splits a list that is too long into accepted queries, unless other conditions exclude every order', async () => {
+    const ids = `accountId=all&id=${Array.from({ length: 101 }, newId)}`;
+    const { split } = (await list(`?${ids}`, shop.staff)).body;
+    expect(Array.isArray(split) && split.length).toBe(2);
+    for (const part of Array.isArray(split) ? split : []) expect((await list(`?${part}`, shop.staff)).status).toBe(200);
+
+    const none = statuses.map((each) => `status=ne:${each}`).join('&');
+    const { status, body } = await list(`?${ids}&${none}`, shop.staff);
+    expect([status, body.split]).toEqual([422, undefined]);
+    expect((await list(`?${body.nearest}`, shop.staff)).status).toBe(200);
   });
 
   it('proposes a query for the orders of the same account', async () => {

@@ -6,10 +6,13 @@ import type { Condition, Criteria } from './criteria.ts';
  * Each long list is split into lists of the permitted length, and each combination of them is a query. A row that meets
  * all conditions has one value in each field, so it is in the result of at least one query. The lists keep the order of
  * their values.
- * @returns undefined when there are more queries than a refusal may propose
+ * @returns undefined when there are more queries than a refusal may propose, or when a list is empty, because several
+ * negations exclude all values of a field: no query has an empty list
  */
 export function splitCriteria(criteria: Criteria): Criteria[] | undefined {
-  const lists = [criteria.conditions, ...criteria.or].flat().map((condition) => partsOf(condition).length);
+  const conditions = [criteria.conditions, ...criteria.or].flat();
+  if (conditions.some((condition) => condition.operator === 'in' && condition.values.length === 0)) return undefined;
+  const lists = conditions.map((condition) => partsOf(condition).length);
   if (lists.reduce((product, parts) => product * parts, 1) > bounds.splitQueries) return undefined;
   return combinations([criteria.conditions, ...criteria.or].map(splitConditions)).map(([conditions = [], ...or]) => {
     return { ...criteria, conditions, or, cursor: undefined };
