@@ -105,18 +105,19 @@ export interface components {
             readonly at?: components["schemas"]["Time"];
         };
         readonly CancellationView: {
-            /** @description The reason that the customer gave; absent when none was given. */
+            /** @description The reason that was given; absent when none was given. */
             readonly reason?: string;
             readonly cancelledAt: components["schemas"]["Time"];
             readonly stockReleased: components["schemas"]["Effect"];
             readonly customerNotified: components["schemas"]["Effect"];
         };
-        /** @description Absent for an order that needs no payment, unless money was received for it. */
+        /** @description Absent for an order that never needed a payment, unless money was received for it. */
         readonly Payment: {
             /**
              * @description `due`: the order is cancelled by the shop when it is not paid at `dueAt`, and cannot be processed before it is paid.
              *     `refund_due`, `refunded`, `cancelled`: the order is cancelled, and the shop owes money back, has paid all of it back, or has
-             *     received none. `not_required`: money was received, but the order needs no payment.
+             *     received none. `not_required`: the order needs no payment. Money was received nevertheless, or the units that had a price
+             *     were cancelled before they were paid.
              * @enum {unknown}
              */
             readonly status: "not_required" | "due" | "paid" | "refund_due" | "refunded" | "cancelled";
