@@ -32,6 +32,9 @@ async function has(program: string): Promise<boolean> {
     });
 }
 
+const hasSqlmap = await has('sqlmap');
+const hasSlowhttptest = await has('slowhttptest');
+
 /** Runs a program for at most `milliseconds`. @returns its output until then */
 async function output(program: string, parameters: readonly string[], within: number): Promise<string> {
   const options = { cwd: folder, timeout: within, maxBuffer: 64 << 20, env: { ...process.env, HOME: folder } };
@@ -41,8 +44,7 @@ async function output(program: string, parameters: readonly string[], within: nu
   );
 }
 
-it('sqlmap finds no parameter that it can inject into', async () => {
-  if (!(await has('sqlmap'))) return;
+(hasSqlmap ? it : it.skip)('sqlmap finds no parameter that it can inject into', async () => {
   const targets = [
     ['-u', `${shop.url}/v1/products?brand=a&limit=1`, '-p', 'brand,limit'],
     ['-u', `${shop.url}/v1/tokens`, '--data', '{"email":"a@b.test","password":"x"}', '--ignore-code', '401,400'],
@@ -70,11 +72,10 @@ it('sqlmap finds no parameter that it can inject into', async () => {
   report('sqlmap tests', tested, found);
 });
 
-it.each([
+(hasSlowhttptest ? it : it.skip).each([
   ['headers', ['-H']],
   ['bodies', ['-B']],
 ])('slowhttptest finds the shop available beside slow %s', async (what, mode) => {
-  if (!(await has('slowhttptest'))) return;
   const limits = ['-c', '300', '-r', '100', '-l', '20', '-i', '2', '-p', '3'];
   const text = await output('slowhttptest', [...mode, ...limits, '-u', `${shop.url}/v1/products`], 60_000);
   const states = [...stripVTControlCharacters(text).matchAll(/service available:\s*(YES|NO)/g)].map(
