@@ -14,10 +14,15 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = (command: string, ...parameters: string[]): string =>
   execFileSync(command, parameters, { cwd: root, encoding: 'utf8' }).trim();
 
-/** Replaces what follows the first group of the pattern. */
+/**
+ * Replaces what follows the first group of the pattern.
+ * @throws Error when the file has nothing to replace, because its form has changed
+ */
 function replaceIn(name: string, pattern: RegExp, value: string): void {
   const text = readFileSync(`${root}${name}`, 'utf8');
-  writeFileSync(`${root}${name}`, text.replace(pattern, `$1${value}`));
+  const replaced = text.replace(pattern, `$1${value}`);
+  if (replaced === text) throw new Error(`${name} has no version where ${pattern} expects it.`);
+  writeFileSync(`${root}${name}`, replaced);
 }
 
 function prepare(version: string | undefined): void {
