@@ -10,6 +10,7 @@ import { placeOrder, startShopping } from '../outages/buyers.ts';
 import { violations } from '../outages/checker.ts';
 import { identity } from '../outages/deployment.ts';
 import type { Buyer, Journal, OrderOutcome } from '../outages/journal.ts';
+import { type MailWatch, watchMails } from '../outages/mail-watch.ts';
 import { addProducts } from '../outages/products.ts';
 import { untilQuiet } from '../outages/unrest.ts';
 import { browse, type Customer } from '../restarts/customers.ts';
@@ -29,10 +30,12 @@ const buyers: Buyer[] = [];
 let payer: Buyer;
 let productIds: string[];
 let shop: UpgradedShop;
+let mails: MailWatch;
 let pool: Pool;
 
 beforeAll(async () => {
   shop = await startPreviousRelease();
+  mails = await watchMails(shop.mailFolder);
   // Idle connections are closed before a stopping gateway stops answering.
   pool = new Pool(shop.url, { connections: 100, keepAliveTimeout: 3_000, keepAliveMaxTimeout: 3_000 });
   productIds = await addProducts(shop.admin, 12, stock);
@@ -45,6 +48,7 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(async () => {
   await pool?.destroy();
+  mails?.close();
   await shop?.stop();
 }, 120_000);
 
@@ -146,6 +150,7 @@ describe.each([
     expect(await untilQuiet(shop, patience)).toEqual([]);
     const initial = new Map(productIds.map((id) => [id, stock]));
     expect(await violations(shop, journal, initial)).toEqual([]);
+    expect(mails.replaced()).toEqual([]);
   });
 });
 
