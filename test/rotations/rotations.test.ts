@@ -1,9 +1,9 @@
-// deploy/compose.sh rotates each secret of a shop under Compose while customers order. No request is lost, and the
-// former values end.
+// deploy/compose.sh rotates each secret of a shop under Compose while customers order, and `keys rotate` its signing keys. No
+// request is lost, and the former values end.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { serviceNames as services } from '@shop/shared/runtime';
 import { brokerLogin, databaseAttempts } from '../containers/attempts.ts';
-import { type Client, clientOf, expectOneMailEach, startShopping } from '../containers/client.ts';
+import { type Client, clientOf, expectOneMailEach, expectResetTokens, startShopping } from '../containers/client.ts';
 import { type ComposeShop, startComposeShop } from '../containers/compose-shop.ts';
 
 const rotations = ['database', 'broker', 'internal', 'cursors', 'key-encryption', 'administrator'];
@@ -29,21 +29,32 @@ async function secretsOf(service: string): Promise<Readonly<Record<string, strin
   );
 }
 
-it('rotates every secret under load without a lost request, and ends the former logins', async () => {
+it('rotates every secret under load without a lost request, and ends the former values', async () => {
   const former = await secretsOf('accounts');
   const shopping = await startShopping(client);
   for (const secret of rotations) await shop.change('rotate', secret);
-  const { requests, failures, placed } = await shopping.stop();
-  process.stdout.write(`${requests} rounds of requests while ${rotations.length} secrets were rotated\n`);
+  const rotated = await secretsOf('accounts');
+  // After the second rotation, the former value encrypts no private key any more.
+  for (let rotation = 0; rotation < 2; rotation += 1) {
+    expect(await shop.operate(undefined, 'keys', 'rotate')).toMatchObject({ exitCode: 0 });
+  }
+  for (const secret of ['internal', 'key-encryption']) await shop.change('forget', secret);
+  const { requests, failures, placed, resets, kept } = await shopping.stop();
+  process.stdout.write(`${requests} rounds of requests while ${rotations.length} secrets and the keys were rotated\n`);
   expect(failures).toEqual([]);
   expect(requests).toBeGreaterThan(100);
+  expect(resets.length).toBeGreaterThan(10);
   await expectOneMailEach(client, placed);
+  await expectResetTokens(client, resets);
 
-  const present = await secretsOf('accounts');
-  expect(Object.keys(present)).toEqual(Object.keys(former));
-  for (const [name, value] of Object.entries(former)) expect(present[name]).not.toBe(value);
+  expect(Object.keys(rotated)).toEqual(Object.keys(former));
+  for (const [name, value] of Object.entries(former)) expect(rotated[name]).not.toBe(value);
   for (const name of ['internal-secret', 'cursor-keys', 'key-encryption-secret']) {
-    expect(present[name]).toMatch(new RegExp(`^[\\w-]{43},${former[name]}$`));
+    expect(rotated[name]).toMatch(new RegExp(`^[\\w-]{43},${former[name]}$`));
+  }
+  const present = await secretsOf('accounts');
+  for (const name of ['internal-secret', 'key-encryption-secret']) {
+    expect(present[name]).toBe(rotated[name]?.split(',')[0]);
   }
   for (const service of services) {
     const { 'database-url': database = '', 'events-url': events = '' } = await secretsOf(service);
@@ -63,6 +74,9 @@ it('rotates every secret under load without a lost request, and ends the former 
   // The administrator's connection of the operator still works.
   expect(await shop.operate(undefined, 'stock', 'verify')).toMatchObject({ exitCode: 0 });
 
+  const next = () => client.call('GET', `/v1/orders?limit=1&cursor=${kept?.cursor}`, kept?.customer.token);
+  expect(await next()).toMatchObject({ status: 200 });
   await shop.change('forget', 'cursors');
   expect((await secretsOf('orders'))['cursor-keys']).toBe(present['cursor-keys']?.split(',')[0]);
+  expect(await next()).toMatchObject({ status: 400, body: { code: 'invalid-cursor' } });
 }, 3_600_000);
