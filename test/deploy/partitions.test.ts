@@ -1,9 +1,11 @@
 // Orders split by account, as docs/growing.md describes: the service runs on hash partitions without a change, and its
 // work for one account uses only that account's partition.
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '@shop/shared/testing';
+import { withClient } from '@shop/shared/database';
+import { newId } from '@shop/shared/runtime';
+import { connectTestTransport, eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import { type Customer, startShop, type TestShop } from '../../services/orders/test/shop.ts';
 
@@ -17,6 +19,11 @@ const tables = [
   'payment_ledger',
   'archived_orders',
 ];
+/**
+ * Payments are excluded from the comparisons, because customers do not report them, and the shop continuously looks for unpaid
+ * orders of all accounts.
+ */
+const isCompared = (name: string): boolean => !/^(order_payments|payment_ledger)_/.test(name);
 
 let shop: TestShop;
 let productId: string;
@@ -82,6 +89,22 @@ async function touched(work: () => Promise<void>): Promise<string[]> {
     .sort();
 }
 
+const isReleased = (customer: Customer, id: string): Promise<void> =>
+  eventually(async () => expect((await shop.view(customer, id)).body.cancellation.stockReleased.state).toBe('done'));
+
+/** Publishes the event with which notifications reports the e-mail about a cancelled order. */
+async function reportEmail({ accountId }: Customer, orderId: string): Promise<void> {
+  const [id, type, now] = [newId(), 'notification.sent.v1', new Date().toISOString()];
+  const data = { orderId, accountId, kind: 'order-cancelled', outcome: 'done', sentAt: now };
+  const content = JSON.stringify({
+    ...{ specversion: '1.0', id, source: '/tests', type, subject: orderId, time: now, requestid: 'test', data },
+    sequence: '0000000002',
+  });
+  const transport = await connectTestTransport(shop.services.database.urls.events);
+  await transport.publish([{ id, type, content }]);
+  await transport.close();
+}
+
 describe('the tables of orders in hash partitions', () => {
   it('contain the former rows, and distribute new ones', async () => {
     const { body } = await shop.orders.get('/v1/orders', { token: early.token });
@@ -102,9 +125,7 @@ describe('the tables of orders in hash partitions', () => {
     expect(await shop.act(customer, body.id, 'cancel')).toMatchObject({ status: 200 });
     expect(await count()).toBe(before + 1);
     // The released stock is the last change of the order. It must not count as a change of another test.
-    await eventually(async () =>
-      expect((await shop.view(customer, body.id)).body.cancellation.stockReleased.state).toBe('done'),
-    );
+    await isReleased(customer, body.id);
   });
 
   it('are read and written in one partition by every operation of a customer', async () => {
@@ -129,7 +150,10 @@ describe('the tables of orders in hash partitions', () => {
         const next = `${read}&cursor=${encodeURIComponent(nextCursor)}`;
         expect(await shop.orders.get(next, { token })).toMatchObject({ status: 200 });
       }
+      const unit = { body: { lines: [{ productId, quantity: 1 }] } };
+      expect(await shop.act(customer, placed.body.id, 'cancel', unit)).toMatchObject({ status: 200 });
       expect(await shop.act(customer, placed.body.id, 'cancel')).toMatchObject({ status: 200 });
+      await isReleased(customer, placed.body.id);
       const { accountId } = customer;
       const rows = await query('SELECT reservation_id AS id FROM orders WHERE account_id = $1', [accountId]);
       const resolved = await shop.internal('orders', '/internal/reservations/settle', {
@@ -138,22 +162,66 @@ describe('the tables of orders in hash partitions', () => {
       });
       expect(resolved).toMatchObject({ status: 200, body: { state: 'exists' } });
     });
-    // These tables are excluded, because customers do not report payments, and the shop continuously looks for unpaid
-    // orders of all accounts.
-    const others = /^(order_payments|payment_ledger)_/;
-    const expected = tables.map((table) => `${table}_${own}`).filter((name) => !others.test(name));
-    expect(names.filter((name) => !others.test(name))).toEqual(expected.sort());
+    const expected = tables.map((table) => `${table}_${own}`).filter(isCompared);
+    expect(names.filter(isCompared)).toEqual(expected.sort());
+  });
+
+  it('are read and written in one partition by the events that follow a cancellation', async () => {
+    const [, customer = early] = customers;
+    const own = await partitionOf(customer);
+    const { body } = await shop.order(customer, { [productId]: 2 });
+    const names = await touched(async () => {
+      expect(await shop.act(customer, body.id, 'cancel')).toMatchObject({ status: 200 });
+      await isReleased(customer, body.id);
+      await reportEmail(customer, body.id);
+      await eventually(async () =>
+        expect((await shop.view(customer, body.id)).body.cancellation).toMatchObject({
+          customerNotified: { state: 'done' },
+        }),
+      );
+    });
+    expect(names).toContain(`orders_${own}`);
+    expect(names.filter((name) => isCompared(name) && !name.endsWith(`_${own}`))).toEqual([]);
   });
 
   it('are all searched for an id whose account staff does not name', async () => {
-    const rows = await query('SELECT id FROM orders LIMIT 1');
+    const [, , customer = early] = customers;
+    const own = await partitionOf(customer);
+    const { body } = await shop.order(customer, { [productId]: 1 });
     const names = await touched(async () => {
-      expect(await shop.orders.get(`/v1/orders/${rows[0]?.id}`, { token: shop.staff.token })).toMatchObject({
-        status: 200,
-      });
+      expect(await shop.view(shop.staff, body.id)).toMatchObject({ status: 200 });
+      for (const step of ['process', 'ship', 'deliver']) {
+        expect(await shop.act(shop.staff, body.id, step)).toMatchObject({ status: 200 });
+      }
     });
-    expect(names.filter((name) => /^orders_\d+$/.test(name))).toHaveLength(16);
-    expect(names.filter((name) => /^order_lines_\d+$/.test(name))).toHaveLength(1);
+    const isSearched = (name: string): boolean => /^(archived_)?orders_\d+$/.test(name);
+    expect(names.filter(isSearched)).toHaveLength(2 * 16);
+    const others = names.filter((name) => isCompared(name) && !isSearched(name));
+    expect(others).toEqual([`order_history_${own}`, `order_lines_${own}`]);
+  });
+
+  it('cannot be tables of other servers', async () => {
+    await withClient({ url: shop.services.database.adminUrl }, async (client) => {
+      await client.query(`
+        CREATE FOREIGN DATA WRAPPER elsewhere;
+        CREATE SERVER elsewhere FOREIGN DATA WRAPPER elsewhere;
+        CREATE SCHEMA split;
+        CREATE TABLE split.orders (LIKE orders.orders INCLUDING ALL) PARTITION BY HASH (account_id)`);
+      await expect(
+        client.query(`
+          CREATE FOREIGN TABLE split.orders_0 PARTITION OF split.orders FOR VALUES WITH (MODULUS 16, REMAINDER 0)
+          SERVER elsewhere`),
+      ).rejects.toThrow('cannot create foreign partition of partitioned table "orders"');
+    });
+  });
+
+  it('get no index from a file `….concurrently.sql`, which PostgreSQL would refuse', async () => {
+    const folder = new URL('../../services/orders/migrations/', import.meta.url);
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.concurrently.sql'));
+    const files = await Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')));
+    const indexed = files.map((text) => /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY \w+\s+ON (\w+)/m.exec(text)?.[1]);
+    expect(indexed.length).toBeGreaterThan(0);
+    expect(indexed.filter((table) => table === undefined || tables.includes(table))).toEqual([]);
   });
 
   it('are merged for the list of all accounts, in its order', async () => {
