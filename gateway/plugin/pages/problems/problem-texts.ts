@@ -209,8 +209,8 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     when: 'The body has more bytes than the operation accepts.',
     example: 'The body is larger than 16384 bytes.',
     remedy:
-      'Send a smaller body. The reference gives the bound of each operation; every body that it describes fits, ' +
-      'whatever characters its texts contain.',
+      'Send a smaller body, or its texts in UTF-8 instead of `\\u` escapes. The reference gives the bound of each ' +
+      'operation; every body that it describes fits in UTF-8.',
   },
   'uri-too-long': {
     when: 'The path and query together are longer than 8 KiB.',
