@@ -46,6 +46,8 @@ export interface Shopped {
 }
 
 export const password = 'a lantern in the fog';
+/** Milliseconds between two password resets. So few of them reach no limit of an address or an account. */
+const betweenResets = 15_000;
 
 export function clientOf(shop: ComposeShop): Client {
   async function call(method: string, path: string, token?: string, body?: unknown): Promise<Answer> {
@@ -174,13 +176,17 @@ export async function startShopping({ call, register, createProduct }: Client): 
   }
 
   const idle = [...customers];
+  let nextReset = 0;
   const load = startLoad(4, async (number) => {
     // Each customer makes one request at a time, and there are more customers than requests.
     const customer = idle.shift() as Customer;
     try {
-      // 7 and 11 do not divide the number of customers, so that all of them take part.
+      // 7 does not divide the number of customers, so that all of them renew their log-ins.
       if (number % 7 === 0) await renew(customer);
-      if (number % 11 === 0) await askForReset(customer);
+      if (performance.now() >= nextReset) {
+        nextReset = performance.now() + betweenResets;
+        await askForReset(customer);
+      }
       await shopOnce(customer);
     } finally {
       idle.push(customer);

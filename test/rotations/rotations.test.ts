@@ -3,7 +3,14 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { serviceNames as services } from '@shop/shared/runtime';
 import { brokerLogin, databaseAttempts } from '../containers/attempts.ts';
-import { type Client, clientOf, expectOneMailEach, expectResetTokens, startShopping } from '../containers/client.ts';
+import {
+  type Client,
+  clientOf,
+  expectOneMailEach,
+  expectResetTokens,
+  password,
+  startShopping,
+} from '../containers/client.ts';
 import { type ComposeShop, startComposeShop } from '../containers/compose-shop.ts';
 
 const rotations = ['database', 'broker', 'internal', 'cursors', 'key-encryption', 'administrator'];
@@ -74,7 +81,10 @@ it('rotates every secret under load without a lost request, and ends the former 
   // The administrator's connection of the operator still works.
   expect(await shop.operate(undefined, 'stock', 'verify')).toMatchObject({ exitCode: 0 });
 
-  const next = () => client.call('GET', `/v1/orders?limit=1&cursor=${kept?.cursor}`, kept?.customer.token);
+  const next = async () => {
+    const { body } = await client.call('POST', '/v1/tokens', undefined, { email: kept?.customer.email, password });
+    return client.call('GET', `/v1/orders?limit=1&cursor=${kept?.cursor}`, body.access_token);
+  };
   expect(await next()).toMatchObject({ status: 200 });
   await shop.change('forget', 'cursors');
   expect((await secretsOf('orders'))['cursor-keys']).toBe(present['cursor-keys']?.split(',')[0]);
