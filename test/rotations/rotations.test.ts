@@ -72,8 +72,8 @@ it('rotates every secret under load without a lost request, and ends the former 
     'SELECT 1 FROM orders.outbox': 'ok',
     'SET ROLE accounts': '42501',
   });
-  const { username, password } = new URL(former['events-url'] ?? '');
-  expect(await shop.script('accounts', brokerLogin(username, password))).toMatch(/ACCESS.REFUSED/);
+  const broker = new URL(former['events-url'] ?? '');
+  expect(await shop.script('accounts', brokerLogin(broker.username, broker.password))).toMatch(/ACCESS.REFUSED/);
   const formerLogin = `const pg = require('pg');
     const client = new pg.Client({ connectionString: ${JSON.stringify(former['database-url'])} });
     client.connect().then(() => 'ok', ({ code }) => code).then((said) => console.log(JSON.stringify(said)))`;
