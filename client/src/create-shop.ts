@@ -107,7 +107,7 @@ export function createShop(options: ShopOptions): Shop {
       toRevoke = token;
       const { error, response } = await call.POST('/v1/tokens/revoke', { body: { refresh_token: token } });
       // Another server, such as a proxy that asks for a log-in, may have answered with 200.
-      if (!response.ok || error !== undefined) throw new ShopError('revokeToken', response, error);
+      if (response.status !== 204) throw new ShopError('revokeToken', response, error);
       if (toRevoke === token) toRevoke = undefined;
     },
     products(criteria = {}, { sort, fields, limit = 100 } = {}) {

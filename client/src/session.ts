@@ -2,6 +2,7 @@
 // ends.
 import type { components } from './contract.ts';
 import { type RepeatingSend, retryAfter } from './repeat.ts';
+import { isProblem } from './shop-error.ts';
 
 /** The tokens of a customer or of staff. A machine gets no refresh token, and needs no session. */
 export type Tokens = Required<components['schemas']['Tokens']>;
@@ -88,9 +89,9 @@ export class Session {
     const began = Date.now();
     const response = await send(request, (wait) => Date.now() + wait < began + repeatWithin).catch(() => undefined);
     const content: unknown = await response?.json().catch(() => undefined);
-    const renewed = response?.ok && has(content, 'access_token') ? (content as Tokens) : undefined;
+    const renewed = response?.ok && isTokens(content) ? content : undefined;
     // A 401 without a problem comes from another server, such as a proxy.
-    const isRefused = response?.status === 401 && has(content, 'code');
+    const isRefused = response?.status === 401 && isProblem(content);
     // The session ended meanwhile, so the new tokens are not stored: another session may have begun.
     if (this.#tokens === undefined) return undefined;
     // Any other refusal may be temporary, so the present tokens are kept.
@@ -109,6 +110,6 @@ export class Session {
   }
 }
 
-function has(content: unknown, member: string): boolean {
-  return typeof content === 'object' && content !== null && member in content;
+function isTokens(content: unknown): content is Tokens {
+  return typeof content === 'object' && content !== null && 'access_token' in content;
 }

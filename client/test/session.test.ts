@@ -207,6 +207,7 @@ describe('a session', () => {
 
   it.each<[string, Reaction]>([
     ['401', { status: 401, body: '<html>Log in to the network</html>' }],
+    ['401 in JSON', { status: 401, body: { code: 401, message: 'Unauthorized' } }],
     ['200', { status: 200, body: '<html>Log in to the network</html>' }],
   ])('is kept when another server answers its renewal with %s', async (_status, foreign) => {
     const kept: (string | undefined)[] = [];
@@ -337,6 +338,7 @@ describe('a log-out', () => {
   it.each<[string, Reaction]>([
     ['failed', refused(500, 'internal-error')],
     ['another server answered', { status: 200, body: '<html>Log in to the network</html>' }],
+    ['another server answered in JSON', { status: 200, body: {} }],
   ])('that %s can be repeated, and then revokes the token', async (_name, first) => {
     const revocations = () => server.seen.filter(({ line }) => line === 'POST /v1/tokens/revoke');
     const shop = await clientWith(() => (revocations().length === 1 ? first : { status: 204 }), {

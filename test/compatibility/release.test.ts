@@ -67,6 +67,7 @@ it('is refused, with the name of the file, when a file has no version where it i
     'x',
   );
   expect(release(version)).toMatchObject({ status: 1, stderr: expect.stringContaining(name) });
+  expect(git('status', '--porcelain')).toBe('');
   git('reset', '--quiet', '--hard', head);
 });
 

@@ -15,14 +15,19 @@ const run = (command: string, ...parameters: string[]): string =>
   execFileSync(command, parameters, { cwd: root, encoding: 'utf8' }).trim();
 
 /**
- * Replaces what follows the first group of the pattern.
+ * Replaces what follows the first group of each pattern.
+ * @returns the changed text of the file
  * @throws Error when the file has nothing to replace, because its form has changed
  */
-function replaceIn(name: string, pattern: RegExp, value: string): void {
-  const text = readFileSync(`${root}${name}`, 'utf8');
-  const replaced = text.replace(pattern, `$1${value}`);
-  if (replaced === text) throw new Error(`${name} has no version where ${pattern} expects it.`);
-  writeFileSync(`${root}${name}`, replaced);
+function replacedIn(name: string, patterns: readonly RegExp[], value: string): string {
+  return patterns.reduce(
+    (text, pattern) => {
+      const replaced = text.replace(pattern, `$1${value}`);
+      if (replaced === text) throw new Error(`${name} has no version where ${pattern} expects it.`);
+      return replaced;
+    },
+    readFileSync(`${root}${name}`, 'utf8'),
+  );
 }
 
 function prepare(version: string | undefined): void {
@@ -30,8 +35,7 @@ function prepare(version: string | undefined): void {
   if (version === undefined || valid(version) !== version || !gt(version, last))
     throw new Error(`Name a version higher than ${last}: npm run release -- VERSION`);
   if (run('git', 'status', '--porcelain') !== '') throw new Error('Commit all changes first.');
-  const file = `${root}CHANGELOG.md`;
-  const changelog = readFileSync(file, 'utf8');
+  const changelog = readFileSync(`${root}CHANGELOG.md`, 'utf8');
   const contracts = presentContracts();
   const changes = breakingChanges(releasedContracts(), contracts);
   if (unannounced(changes, changelog, last).length > 0)
@@ -39,12 +43,18 @@ function prepare(version: string | undefined): void {
   if (changes.length > 0 && major(version) === major(last))
     throw new Error('Breaking changes need a new major version.');
   const release = { version, commit: run('git', 'rev-parse', 'HEAD'), baseImages: baseImages() };
-  writeFileSync(file, withRelease(changelog, version, new Date().toISOString().slice(0, 10)));
-  const quoted = `"${version}"`;
-  for (const name of ['package.json', 'client/package.json']) replaceIn(name, /^( {2}"version": )".*"/m, quoted);
-  replaceIn('package-lock.json', /^( {2}"version": )".*"/m, quoted);
-  replaceIn('package-lock.json', /("name": "(?:shop|@shop\/client)",\n +"version": )".*"/g, quoted);
-  replaceIn('deploy/kubernetes/base/kustomization.yaml', /(newTag: )[\w.-]+/g, version);
+  const own = /^( {2}"version": )".*"/m;
+  const inLock = /("name": "(?:shop|@shop\/client)",\n +"version": )".*"/g;
+  const manifest = 'deploy/kubernetes/base/kustomization.yaml';
+  // Everything is computed before the first file is written, so that a refusal changes nothing.
+  const texts = {
+    'CHANGELOG.md': withRelease(changelog, version, new Date().toISOString().slice(0, 10)),
+    'package.json': replacedIn('package.json', [own], `"${version}"`),
+    'client/package.json': replacedIn('client/package.json', [own], `"${version}"`),
+    'package-lock.json': replacedIn('package-lock.json', [own, inLock], `"${version}"`),
+    [manifest]: replacedIn(manifest, [/(newTag: )[\w.-]+/g], version),
+  };
+  for (const [name, text] of Object.entries(texts)) writeFileSync(`${root}${name}`, text);
   writeRelease(release, contracts);
   console.log(`Next: git commit --all --message 'Release ${version}' && git tag v${version}`);
 }

@@ -219,9 +219,11 @@ describe('the tables of orders in hash partitions', () => {
     const folder = new URL('../../services/orders/migrations/', import.meta.url);
     const names = (await readdir(folder)).filter((name) => name.endsWith('.concurrently.sql'));
     const files = await Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')));
-    const indexed = files.map((text) => /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY \w+\s+ON (\w+)/m.exec(text)?.[1]);
-    expect(indexed.length).toBeGreaterThan(0);
-    expect(indexed.filter((table) => table === undefined || tables.includes(table))).toEqual([]);
+    const indexed = files.flatMap((text) => [
+      ...text.matchAll(/^CREATE (?:UNIQUE )?INDEX CONCURRENTLY \w+\s+ON (\w+)/gm),
+    ]);
+    expect(indexed.length).toBeGreaterThanOrEqual(files.length);
+    expect(indexed.map(([, table = '']) => table).filter((table) => tables.includes(table))).toEqual([]);
   });
 
   it('are merged for the list of all accounts, in its order', async () => {

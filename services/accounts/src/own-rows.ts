@@ -24,7 +24,7 @@ const beforeAll = '-infinity 00000000-0000-0000-0000-000000000000';
  */
 const lists = {
   sessions: `SELECT id, created_at, coalesce(last_used_at, created_at) AS last_used_at, expires_at, address, user_agent
-             FROM refresh_families`,
+             FROM (SELECT * FROM refresh_families WHERE expires_at > now()) AS families`,
   audit: `SELECT id, created_at, action, ${authorSql} AS by, reason, detail FROM audit_log`,
 } as const;
 

@@ -172,9 +172,15 @@ class Texts {
     const inText = message === undefined ? [] : argumentsOf(message.getAst());
     return {
       message,
-      block: name === undefined ? undefined : { name, label },
+      block: name === undefined ? undefined : { name, label: this.#label(path, name, label) },
       placeholders: name === undefined ? inText : [...inText, name],
     };
+  }
+
+  /** Only a link has a label. */
+  #label(path: string, block: string, label: string): string {
+    if (block === 'link' || label === '') return String(this.#message(path, label, []).format());
+    throw new StartError(`${path} of ${this.#file} has "${label}" behind {${block}}; only {link} has a label`);
   }
 
   #message(path: string, text: string, permitted: readonly string[]): IntlMessageFormat {

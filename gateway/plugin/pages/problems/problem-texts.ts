@@ -210,7 +210,7 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     example: 'The body is larger than 16384 bytes.',
     remedy:
       'Send a smaller body, or its texts in UTF-8 instead of `\\u` escapes. The reference gives the bound of each ' +
-      'operation; every body that it describes fits in UTF-8.',
+      'operation; every body that it describes fits in UTF-8, except a search.',
   },
   'uri-too-long': {
     when: 'The path and query together are longer than 8 KiB.',
