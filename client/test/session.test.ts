@@ -403,9 +403,10 @@ describe('a caller that aborts while a token is renewed', () => {
 
 describe('a shop below a path', () => {
   it('gets the requests for tokens below its path, and a log-in without a token', async () => {
-    server = await startFaultyShop(({ line }) =>
-      line.includes('/tokens') ? { status: 200, body: tokens('B') } : done,
-    );
+    server = await startFaultyShop(({ line }) => {
+      if (line.endsWith('/revoke')) return { status: 204 };
+      return line.includes('/tokens') ? { status: 200, body: tokens('B') } : done;
+    });
     const shop = createShop({ baseUrl: `${server.url}/shop/`, tokens: tokens('A', 10) });
     await shop.call.POST('/v1/orders', order);
     await shop.logIn(pair);
