@@ -1,8 +1,7 @@
 // Starts the server to listen, and stops it after the last running request.
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
-import { type ProcessLife, StartError } from '@shop/shared/runtime';
+import { closeServer, type ProcessLife, StartError } from '@shop/shared/runtime';
 import type { GatewayRequest } from '../plugin/entry/gateway-request.ts';
 
 /** Milliseconds from the signal to the end of the last running request. */
@@ -31,16 +30,7 @@ export async function listen(
   });
   life.onStop('HTTP server', async () => {
     stopping();
-    const closeAfter = (_request: unknown, response: ServerResponse) => {
-      response.shouldKeepAlive = false;
-    };
-    server.prependListener('request', closeAfter).prependListener('checkContinue', closeAfter);
-    await setTimeout(drain);
-    const closed = new Promise((resolve) => server.close(resolve));
-    server.closeIdleConnections();
-    // Connections that become idle later close by themselves, because their last response has `Connection: close`.
-    await Promise.race([closed, setTimeout(stopWithin - drain)]);
-    server.closeAllConnections();
+    await closeServer(server, { drain, within: stopWithin });
   });
   return (server.address() as AddressInfo).port;
 }

@@ -2,7 +2,7 @@
 // secrets.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -140,8 +140,10 @@ describe('the rotation', () => {
       const both = read('orders/internal-secret');
       expect(both).toMatch(new RegExp(`^${former},[\\w-]{43}$`));
       expect(read('accounts/internal-secret')).toBe(both);
-      // A further start of the shop changes nothing.
+      // A further start of the shop changes nothing, and does not write the kept secrets again.
+      const { ino } = statSync(join(folder, 'kept/secrets.json'));
       await printed([folder], '');
+      expect(statSync(join(folder, 'kept/secrets.json')).ino).toBe(ino);
       expect(read('orders/internal-secret')).toBe(both);
       expect(JSON.parse(read('kept/secrets.json')).keys.internal).toBe(both);
       // A secret of a later version is kept, because the shop may return to that version.

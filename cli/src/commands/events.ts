@@ -3,7 +3,7 @@ import { type ReadableDeadLetter, shopTopology } from '@shop/shared/events';
 import { operatorCommand, StartError } from '@shop/shared/runtime';
 import { Argument, Command, Option } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';
-import { linesWithoutControls, list, table } from '../output/table.ts';
+import { list, table, withoutControls } from '../output/table.ts';
 import { deadLettersPerRead, resolveDeadLetters, withDeadLetters } from '../shop/dead-letters.ts';
 import { withShop } from '../shop/open-shop.ts';
 
@@ -99,5 +99,5 @@ function shown({ content, ...letter }: ReadableDeadLetter): string {
     ['since', letter.deadAt],
     ['reason', letter.reason],
   ] as const;
-  return `${list(rows)}\n\n${linesWithoutControls(content)}`;
+  return `${list(rows)}\n\n${content.split('\n').map(withoutControls).join('\n')}`;
 }

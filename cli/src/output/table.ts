@@ -64,11 +64,6 @@ export function withoutControls(text: string): string {
   return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Escapes control characters as `withoutControls` does, and keeps the lines. */
-export function linesWithoutControls(text: string): string {
-  return text.split('\n').map(withoutControls).join('\n');
-}
-
 /** The width of each column. */
 function widthsOf(texts: readonly (readonly string[])[]): number[] {
   return (texts[0] ?? []).map((_, column) => widest(texts.map((row) => row[column] ?? '')));

@@ -154,8 +154,10 @@ export function accountReply(
   };
 }
 
+export type AccountDetails = Pick<Account, 'id' | 'email' | 'emailVerified' | 'name' | 'phoneNumber' | 'locale'>;
+
 /** The data for other services. They send e-mails to this address, so surrounding blanks are removed. */
-export function toDetails(account: Account): EventPayloads['account.registered.v1'] {
+export function toDetails(account: AccountDetails): EventPayloads['account.registered.v1'] {
   const { id: accountId, email, emailVerified, name, phoneNumber } = account;
   return { accountId, email: email.trim(), emailVerified, name, phoneNumber, ...localeOf(account) };
 }

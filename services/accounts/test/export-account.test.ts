@@ -226,7 +226,14 @@ describe('200', () => {
       );
       expect(own[0]).toMatchObject({ cancellation: { customerNotified: { state: 'done' } } });
     }, 20_000);
+    // A session that cannot be renewed is kept for a while, and not exported.
+    const { rows: expired } = await accounts.database.query(
+      `INSERT INTO refresh_families (id, account_id, expires_at) VALUES (gen_random_uuid(), $1, now() - interval '1 second')
+       RETURNING id`,
+      [holder.id],
+    );
     ({ text } = await take(await loggedIn(holder)));
+    await accounts.database.query('DELETE FROM refresh_families WHERE id = $1', [expired[0]?.id]);
     whole = JSON.parse(text) as Export;
   });
 

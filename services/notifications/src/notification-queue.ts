@@ -46,8 +46,7 @@ export const renewEvery = 10_000;
 // verified waits as long for the verification. Later e-mails about an order wait until the first one is no longer
 // waiting, and the one about its cancellation also for the one about its payment. When the event about a cancellation
 // was handled first, the e-mails that say that the order was received or paid are obsolete, so that none of them follows
-// the one about the cancellation. An e-mail that has reserved a time was
-// claimed before, and may have been sent.
+// the one about the cancellation. An e-mail that has reserved a time was claimed before, and may have been sent.
 //
 // Before the account's event is handled, a verification e-mail may go to the account's registered address or to another
 // one. Until then it is only sent when the share of strangers is free now, because they may have reserved it for days.

@@ -166,9 +166,8 @@ class Texts {
     const name = blockNames.find((each) => each === found);
     const text = (name === undefined ? lines : lines.slice(0, -1)).map((line) => line.trim()).join(' ');
     const message = text === '' ? undefined : this.#message(path, text, textNames[kind]);
-    const place = `${path} of ${this.#file}`;
     if (name !== undefined && !blocksOfKind[kind].includes(name))
-      throw new StartError(`${place} has the paragraph {${name}}; ${mayUse(blocksOfKind[kind])}`);
+      throw new StartError(`${this.#placeOf(path)} has the paragraph {${name}}; ${mayUse(blocksOfKind[kind])}`);
     const inText = message === undefined ? [] : argumentsOf(message.getAst());
     return {
       message,
@@ -180,11 +179,15 @@ class Texts {
   /** Only a link has a label. */
   #label(path: string, block: string, label: string): string {
     if (block === 'link' || label === '') return String(this.#message(path, label, []).format());
-    throw new StartError(`${path} of ${this.#file} has "${label}" behind {${block}}; only {link} has a label`);
+    throw new StartError(`${this.#placeOf(path)} has "${label}" behind {${block}}; only {link} has a label`);
+  }
+
+  #placeOf(path: string): string {
+    return `${path} of ${this.#file}`;
   }
 
   #message(path: string, text: string, permitted: readonly string[]): IntlMessageFormat {
-    const place = `${path} of ${this.#file}`;
+    const place = this.#placeOf(path);
     let message: IntlMessageFormat;
     try {
       message = new IntlMessageFormat(text, this.#language, undefined, { ignoreTag: true });

@@ -1,9 +1,8 @@
 // Listens, and stops without losing a request: reports that it is not ready, accepts no new connections, finishes the
 // running requests, and closes idle connections.
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Health, type ProcessLife, StartError } from '../runtime/index.ts';
+import { closeServer, type Health, type ProcessLife, StartError } from '../runtime/index.ts';
 import { answerParserErrors } from './client-errors.ts';
 
 export interface ServeOptions {
@@ -46,17 +45,7 @@ export async function serve(app: RequestListener, { host, port, drain, health, l
   await listen(server, host, port);
   life.onStop('HTTP server', async () => {
     health.drain();
-    // Each open connection is closed with its next response, so that no client sends a request on it when the port
-    // closes.
-    server.prependListener('request', (_request: unknown, response: ServerResponse) => {
-      response.shouldKeepAlive = false;
-    });
-    await sleep(drain);
-    const closed = new Promise((resolve) => server.close(resolve));
-    server.closeIdleConnections();
-    // A peer that has vanished never completes its request, and a server that is closed applies none of its time limits.
-    await Promise.race([closed, sleep(stopWithin - drain, undefined, { ref: false })]);
-    server.closeAllConnections();
+    await closeServer(server, { drain, within: stopWithin });
   });
   const address = server.address() as AddressInfo;
   life.log.info({ host, port: address.port }, 'listening');

@@ -1,4 +1,6 @@
 // The basis of every process: configuration, logs, health, ids, start and stop.
+
+export { closeServer } from './close-server.ts';
 export {
   ConfigError,
   drain,

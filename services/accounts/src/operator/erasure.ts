@@ -3,6 +3,7 @@ import { type Database, sql } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { type Environment, newId, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
+import { type AccountDetails, toDetails } from '../account.ts';
 import { audit } from '../audit.ts';
 import { readDatabaseConfig } from '../config.ts';
 import { isAnswerToRegistration } from '../erase-accounts.ts';
@@ -21,27 +22,18 @@ export function eraseAsOperator(environment: Environment, accountId: string, day
         tx,
         `UPDATE accounts SET erase_at = now() + $2 * interval '1 day', version = version + 1, updated_at = now()
          WHERE id = $1
-        RETURNING email, email_verified AS "emailVerified", name, phone_number AS "phoneNumber", locale, version,
-          erase_at AS "eraseAt"`,
+         RETURNING id, email, email_verified AS "emailVerified", name, phone_number AS "phoneNumber", locale, version,
+           erase_at AS "eraseAt"`,
         [accountId, days],
       );
       if (account === undefined) throw new StartError(`there is no account ${accountId}`);
-      const { email, emailVerified, name, phoneNumber, locale, version } = account;
       const eraseAt = account.eraseAt.toISOString();
       await audit(tx, { action: 'erasure-requested', accountId, requestId: undefined, detail: { eraseAt } });
       await appendEvent(tx, {
         type: 'account.updated.v1',
         subject: accountId,
-        sequence: version,
-        data: {
-          accountId,
-          email: email.trim(),
-          emailVerified,
-          name,
-          phoneNumber,
-          ...(locale === null ? {} : { locale }),
-          ...(days > 0 ? { eraseAt } : {}),
-        },
+        sequence: account.version,
+        data: { ...toDetails(account), ...(days > 0 ? { eraseAt } : {}) },
         requestId: newId(),
         traceparent: undefined,
       });
@@ -50,15 +42,7 @@ export function eraseAsOperator(environment: Environment, accountId: string, day
   );
 }
 
-interface Changed {
-  readonly email: string;
-  readonly emailVerified: boolean;
-  readonly name: string;
-  readonly phoneNumber: string | null;
-  readonly locale: string | null;
-  readonly version: number;
-  readonly eraseAt: Date;
-}
+type Changed = AccountDetails & { readonly version: number; readonly eraseAt: Date };
 
 const places = `
   SELECT place, rows FROM (

@@ -3,7 +3,7 @@ import { sql } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { type Environment, emailKey, newId, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
-import { localeOf } from '../account.ts';
+import { type AccountDetails, toDetails } from '../account.ts';
 import { audit } from '../audit.ts';
 import { readDatabaseConfig } from '../config.ts';
 
@@ -21,35 +21,22 @@ export function verifyEmailAsOperator(environment: Environment, email: string): 
   return withDatabase({ url: readDatabaseConfig(environment).databaseUrl, name: 'accounts verify-email' }, (database) =>
     database.transaction(async (tx) => {
       const key = emailKey(email);
-      type Row = VerifiedAccount & {
-        readonly name: string;
-        readonly phoneNumber: string | null;
-        readonly locale: string | null;
-        readonly version: number;
-      };
-      const [verified] = await sql<Row>(
+      const [verified] = await sql<AccountDetails & { readonly version: number }>(
         tx,
         `UPDATE accounts SET email_verified = true, version = version + 1, updated_at = now()
          WHERE email_key = $1 AND NOT email_verified
-         RETURNING id AS "accountId", email, name, phone_number AS "phoneNumber", locale, version`,
+         RETURNING id, email, email_verified AS "emailVerified", name, phone_number AS "phoneNumber", locale, version`,
         [key],
       );
       if (verified === undefined) return requireAccount(tx, key, email);
-      const { accountId, name, phoneNumber, version } = verified;
+      const { id: accountId, version } = verified;
       const detail = { email: verified.email, by: 'operator' } as const;
       await audit(tx, { action: 'email-verified', accountId, requestId: undefined, detail });
       await appendEvent(tx, {
         type: 'account.updated.v1',
         subject: accountId,
         sequence: version,
-        data: {
-          accountId,
-          email: verified.email.trim(),
-          emailVerified: true,
-          name,
-          phoneNumber,
-          ...localeOf(verified),
-        },
+        data: toDetails(verified),
         requestId: newId(),
         traceparent: undefined,
       });
