@@ -1,6 +1,7 @@
 // Operator commands on a running shop: orders, a dead letter, status and doctor, a backup, and the shop that is
 // restored from it.
-import { existsSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, watch } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -477,16 +478,21 @@ describe('a backup', () => {
     expect((await readdir(folder)).sort()).toEqual(['backup', 'data']);
   });
 
-  it.each(['while its server starts', 'while it is restored'])(
+  it.each(['as soon as it has a folder', 'while its server starts', 'while it is restored'])(
     'whose test a signal ends %s leaves nothing',
     async (when) => {
       const temporary = join(folder, 'temporary');
       await mkdir(temporary);
       await chmod(temporary, 0o711);
+      const watcher = watch(temporary);
+      const made = once(watcher, 'change', { signal: AbortSignal.timeout(settledWithin) });
       const { child, ended } = startCommand(dataDir, { TMPDIR: temporary }, 'restore', '--verify', backup);
+      await made;
+      watcher.close();
       const serverIds = await eventually(async () => {
+        if (when === 'as soon as it has a folder') return;
         const files = await readdir(temporary, { recursive: true });
-        if (when === 'while its server starts') return expect(files).not.toEqual([]);
+        if (when === 'while its server starts') return expect(files.length).toBeGreaterThan(1);
         const [state = ''] = files.filter((name) => name.endsWith('cluster/postmaster.pid'));
         const [processId, ...lines] = (await readFile(join(temporary, state), 'utf8')).split('\n');
         expect(lines.some((line) => line.startsWith('ready'))).toBe(true);

@@ -28,8 +28,9 @@ export async function takeBackup(
   onTable: (done: number, total: number) => void,
 ): Promise<Manifest> {
   if (await stat(folder).catch(() => undefined)) throw isThere(folder);
-  const partial = await partialFolder(folder);
+  const making = partialFolder(folder);
   const work = async (): Promise<Manifest> => {
+    const partial = await making;
     const manifest = await withSnapshot(shop.databases, (clients, takenAt) =>
       readAll(clients, takenAt, partial, onTable),
     );
@@ -43,8 +44,11 @@ export async function takeBackup(
     });
     return manifest;
   };
-  // After a success, the folder has the other name. A table may be written while a signal ends the process.
-  return withCleanUp(work, () => rm(partial, { recursive: true, force: true, maxRetries: 5 }));
+  return withCleanUp(work, async () => {
+    // After a success, the folder has the other name. A table may be written while a signal ends the process.
+    const partial = await making.catch(() => undefined);
+    if (partial !== undefined) await rm(partial, { recursive: true, force: true, maxRetries: 5 });
+  });
 }
 
 const isThere = (folder: string) => new StartError(`${folder} is there already: name a new folder`);

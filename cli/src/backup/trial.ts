@@ -1,8 +1,9 @@
 // A temporary shop for a trial: an embedded PostgreSQL in a folder that is deleted afterwards.
-import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '@shop/shared/embedded';
+import { startEmbeddedPostgres } from '@shop/shared/embedded';
 import { withCleanUp } from '../shop/clean-up.ts';
 import { dataFolder } from '../shop/data-folder.ts';
 import { provision } from '../shop/database.ts';
@@ -16,14 +17,17 @@ export async function withTrialShop<T>(
   use: (shop: OpenShop) => Promise<T>,
 ): Promise<T> {
   const given = givenEnvironment();
-  const path = await mkdtemp(join(tmpdir(), 'shop-trial-'));
+  const path = join(tmpdir(), `shop-trial-${randomUUID()}`);
   const folder = dataFolder(path);
-  let starting: Promise<EmbeddedPostgres> | undefined;
+  const start = async () => {
+    await mkdir(path, { mode: 0o700 });
+    // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
+    await chmod(path, 0o711);
+    return startEmbeddedPostgres({ dataDir: folder.postgres, durable: false });
+  };
+  const starting = start();
   return withCleanUp(
     async () => {
-      // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
-      await chmod(path, 0o711);
-      starting = startEmbeddedPostgres({ dataDir: folder.postgres, durable: false });
       const server = await starting;
       const own = await keptSecrets(folder.secrets);
       const databases = await provision(server.url, own, false);
@@ -32,7 +36,7 @@ export async function withTrialShop<T>(
     },
     async () => {
       // A server that did not start has ended.
-      const server = await starting?.catch(() => undefined);
+      const server = await starting.catch(() => undefined);
       await server?.stop();
       // The data may be outside the folder, where the user of PostgreSQL can reach it.
       const data = await realpath(join(folder.postgres, 'cluster')).catch(() => undefined);
