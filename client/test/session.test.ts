@@ -209,6 +209,7 @@ describe('a session', () => {
     ['401', { status: 401, body: '<html>Log in to the network</html>' }],
     ['401 in JSON', { status: 401, body: { code: 401, message: 'Unauthorized' } }],
     ['200', { status: 200, body: '<html>Log in to the network</html>' }],
+    ['200 in JSON', { status: 200, body: { success: true } }],
   ])('is kept when another server answers its renewal with %s', async (_status, foreign) => {
     const kept: (string | undefined)[] = [];
     const shop = await clientWith(({ line }) => (line === 'POST /v1/tokens' ? foreign : order200), {
