@@ -96,6 +96,7 @@ async function launch({ programs, cluster, user, port, log, durable }: Launch): 
       { ...bareContext(user), detached: true, stdio: ['ignore', output.fd, output.fd] },
     );
     await Promise.race([once(server, 'spawn'), once(server, 'error').then(([error]) => Promise.reject(error))]);
+    guard(server);
     while (!(await isReady(cluster, server.pid))) {
       if (server.exitCode !== null || server.signalCode !== null) {
         const written = (await readFile(log)).subarray(start).toString('utf8');
@@ -127,17 +128,24 @@ interface Running {
   durable: boolean;
 }
 
-function running({ server, lock, port, password, durable }: Running): EmbeddedPostgres {
-  // The standard input of this shell closes when this process ends for any reason. The shell then stops the server.
-  const guard = spawn('/bin/sh', ['-c', 'cat; sleep 2; kill -INT "$0"', String(server.pid)], {
+/** Stops the server when this process ends for any reason, also while the server starts. */
+function guard(server: ChildProcess): void {
+  // The standard input of this shell closes when this process ends.
+  const shell = spawn('/bin/sh', ['-c', 'cat; sleep 2; kill -INT "$0"', String(server.pid)], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  guard.on('error', () => undefined);
-  guard.unref();
+  shell.on('error', () => undefined);
+  shell.unref();
+  server.once('exit', () => {
+    const runs = shell.exitCode === null && shell.signalCode === null;
+    if (shell.pid !== undefined && runs) process.kill(-shell.pid, 'SIGKILL');
+  });
+}
+
+function running({ server, lock, port, password, durable }: Running): EmbeddedPostgres {
   const ended = new Promise<void>((done) => {
     const finish = async (): Promise<void> => {
-      if (guard.pid !== undefined && guard.exitCode === null) process.kill(-guard.pid, 'SIGKILL');
       await lock.release();
       done();
     };

@@ -2,10 +2,12 @@
 // start prints one line.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
@@ -147,6 +149,15 @@ describe('the embedded PostgreSQL', () => {
     } finally {
       await server.stop();
     }
+  });
+
+  it('ends by itself after the process that starts it was killed', async () => {
+    const script = fileURLToPath(new URL('./keep-running.ts', import.meta.url));
+    const child = spawn(process.execPath, [script, dataDir()], { stdio: 'ignore' });
+    const processFile = join(dataDir(), 'cluster', 'postmaster.pid');
+    while (!existsSync(processFile)) await sleep(1);
+    child.kill('SIGKILL');
+    await eventually(() => expect(existsSync(processFile)).toBe(false), 15_000);
   });
 
   it('takes over immediately from a process that was killed', async () => {
