@@ -73,7 +73,7 @@ describe('a client address at its bound', () => {
 
   it('loses no connection with a request in progress: the new one is closed', async () => {
     const { service } = await start(100, 3);
-    service.answer = (_request, response) => void setTimeout(2_000).then(() => response.end('{}'));
+    service.answer = (_request, response) => void setTimeout(3_000).then(() => response.end('{}'));
     const waits = await open(crowd, list);
     const sendsBody = await open(
       crowd,
@@ -82,7 +82,7 @@ describe('a client address at its bound', () => {
     const sendsHead = await openIdle(crowd);
     sendsHead.received = '';
     sendsHead.write(live.slice(0, 10));
-    await setTimeout(200);
+    await setTimeout(1_000);
     const refused = await open(crowd, live);
     await closed(refused);
     expect(refused.received).toBe('');
@@ -108,7 +108,7 @@ describe('a client address at its bound', () => {
     await start(100, 1);
     const idler = await openIdle(crowd);
     idler.write('\r\n');
-    await setTimeout(200);
+    await setTimeout(1_000);
     const refused = await open(crowd, live);
     await closed(refused);
     // The bytes count as the beginning of a request until the time for a request is over.

@@ -500,7 +500,8 @@ describe('an unavailable service', () => {
     const request = httpGet(`${url}/v1/accounts/me/export`, { headers }).on('error', () => {});
     await eventually(async () => {
       const waiting = await accounts.database.query(
-        "SELECT FROM pg_locks WHERE NOT granted AND mode = 'RowExclusiveLock'",
+        `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+         WHERE datname = current_database() AND relation = 'audit_log'::regclass AND NOT granted`,
       );
       expect(waiting.rowCount).toBe(1);
     });

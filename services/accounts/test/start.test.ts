@@ -114,7 +114,8 @@ describe('an unavailable database', () => {
       await eventually(async () => {
         const { rows } = await holder.query(
           `SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity
-           WHERE wait_event = 'advisory' AND query LIKE '%signing keys%' AND pid <> ALL ($1)`,
+           WHERE datname = current_database() AND wait_event = 'advisory' AND query LIKE '%signing keys%'
+             AND pid <> ALL ($1)`,
           [ended],
         );
         ended.push(...rows.map(({ pid }) => pid));

@@ -341,9 +341,21 @@ describe('an import', () => {
   const all = 6_000;
 
   it('is continued by another replica when its process is killed, and each line takes effect once', async () => {
-    const { body } = await send(manyLines(all));
-    await eventually(async () => expect((await read(body.id)).linesRead).toBeGreaterThan(0));
-    await catalogue.kill('SIGKILL');
+    let id = '';
+    const client = await catalogue.database.connect();
+    try {
+      // The last line waits for another transaction.
+      await client.query('BEGIN');
+      await client.query(
+        `INSERT INTO products (id, external_key, name, brand, category, price_minor, status)
+         VALUES (gen_random_uuid(), 'K-${all - 1}', 'Cup', 'Acme', 'cups', 100, 'available')`,
+      );
+      id = (await send(manyLines(all))).body.id;
+      await eventually(async () => expect((await read(id)).linesRead).toBeGreaterThan(0));
+      await catalogue.kill('SIGKILL');
+    } finally {
+      client.release(true);
+    }
     const { rows } = await query('SELECT lines_read FROM import_jobs');
     expect(rows[0].lines_read).toBeLessThan(all);
     const stop = startReplica();
@@ -355,7 +367,7 @@ describe('an import', () => {
       await stop();
       await catalogue.restart();
     }
-    expect(await read(body.id)).toMatchObject({ lines: all, linesRead: all, created: all, changed: 0, refused: 0 });
+    expect(await read(id)).toMatchObject({ lines: all, linesRead: all, created: all, changed: 0, refused: 0 });
     expect(await effects()).toEqual({ products: all, movements: all, units: 2 * all, events: all });
     expect(await tablesWithRest()).toEqual([]);
   });

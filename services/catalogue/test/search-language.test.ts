@@ -83,8 +83,8 @@ describe('search rebuild', () => {
       await client.query("UPDATE products SET name = 'Grey lamps' WHERE name = 'Yellow lamps'");
       const rebuilt = rebuild('english');
       await eventually(async () => {
-        const waiting =
-          "SELECT 1 FROM pg_stat_activity WHERE application_name = 'rebuild search' AND wait_event_type = 'Lock'";
+        const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database()
+          AND application_name = 'rebuild search' AND wait_event_type = 'Lock'`;
         expect((await catalogue().database.query(waiting)).rows).toHaveLength(1);
       });
       await client.query('COMMIT');

@@ -87,7 +87,7 @@ describe('a server that is slow to answer', () => {
     const [quick] = await add('quick@example.org');
     await become(quick, { status: 'sent' });
     const { rows } = await service.database.query(
-      'SELECT query FROM pg_stat_activity WHERE usename = current_user ' +
+      'SELECT query FROM pg_stat_activity WHERE datname = current_database() ' +
         "AND state LIKE 'idle in transaction%' AND xact_start < now() - interval '1 second'",
     );
     expect(rows).toEqual([]);

@@ -283,7 +283,9 @@ describe('a verification e-mail', () => {
       );
       await events.send('account.updated.v1', { accountId, email: address(), name: 'Ada' }, { sequence: 2 });
       await eventually(async () => {
-        const { rows } = await pool.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+        const { rows } = await pool.query(
+          "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+        );
         expect(rows.length).toBeGreaterThan(0);
       });
       await sender.query('SELECT FROM recipient_paces WHERE key = $1 FOR UPDATE NOWAIT', [last]);

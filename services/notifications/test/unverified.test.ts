@@ -143,7 +143,9 @@ it('sends an e-mail whose address is verified while it is being withheld', async
     await verification.query('UPDATE recipients SET verified = true WHERE account_id = $1', [order.accountId]);
     await events.send('order.created.v1', order.created);
     await eventually(async () => {
-      const { rows } = await database().query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+      const { rows } = await database().query(
+        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+      );
       expect(rows.length).toBeGreaterThan(0);
     });
     await verification.query('COMMIT');

@@ -368,7 +368,7 @@ describe('races', () => {
     await eventually(async () => {
       const { rowCount } = await archive.database.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE application_name LIKE '%archive orders%' AND wait_event_type = 'Lock'`,
+         WHERE datname = current_database() AND application_name LIKE '%archive orders%' AND wait_event_type = 'Lock'`,
       );
       expect(rowCount).toBe(1);
     }, 20_000);

@@ -441,7 +441,9 @@ describe('422', () => {
       await client.query('SELECT FROM products WHERE id = $1 FOR UPDATE', [pan]);
       const slower = shop.order(customer, { [pan]: 1 }, { headers: { 'Idempotency-Key': key } });
       await eventually(async () => {
-        const { rows } = await client.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+        const { rows } = await client.query(
+          "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+        );
         expect(rows).toHaveLength(1);
       });
       // The row of a faster request, which is added after the slower one has looked for it.

@@ -109,9 +109,10 @@ describe('an order that commits late', () => {
         return found;
       });
       await eventually(async () => {
-        const { rows } = await shop.services
-          .service('orders')
-          .database.query("SELECT 1 FROM pg_locks WHERE relation = 'outbox'::regclass AND NOT granted");
+        const { rows } = await shop.services.service('orders').database.query(
+          `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+             WHERE datname = current_database() AND relation = 'outbox'::regclass AND NOT granted`,
+        );
         expect(rows).not.toHaveLength(0);
       });
       answer = resolve(reservation?.id ?? '', customer.accountId);
