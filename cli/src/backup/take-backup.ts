@@ -28,8 +28,9 @@ export async function takeBackup(
   onTable: (done: number, total: number) => void,
 ): Promise<Manifest> {
   if (await stat(folder).catch(() => undefined)) throw isThere(folder);
-  const making = partialFolder(folder);
+  let making: Promise<string> | undefined;
   const work = async (): Promise<Manifest> => {
+    making = partialFolder(folder);
     const partial = await making;
     const manifest = await withSnapshot(shop.databases, (clients, takenAt) =>
       readAll(clients, takenAt, partial, onTable),
@@ -46,7 +47,7 @@ export async function takeBackup(
   };
   return withCleanUp(work, async () => {
     // After a success, the folder has the other name. A table may be written while a signal ends the process.
-    const partial = await making.catch(() => undefined);
+    const partial = await making?.catch(() => undefined);
     if (partial !== undefined) await rm(partial, { recursive: true, force: true, maxRetries: 5 });
   });
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '@shop/shared/embedded';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { withCleanUp } from '../shop/clean-up.ts';
 import { dataFolder } from '../shop/data-folder.ts';
 import { provision } from '../shop/database.ts';
@@ -25,9 +25,10 @@ export async function withTrialShop<T>(
     await chmod(path, 0o711);
     return startEmbeddedPostgres({ dataDir: folder.postgres, durable: false });
   };
-  const starting = start();
+  let starting: Promise<EmbeddedPostgres> | undefined;
   return withCleanUp(
     async () => {
+      starting = start();
       const server = await starting;
       const own = await keptSecrets(folder.secrets);
       const databases = await provision(server.url, own, false);
@@ -36,7 +37,7 @@ export async function withTrialShop<T>(
     },
     async () => {
       // A server that did not start has ended.
-      const server = await starting.catch(() => undefined);
+      const server = await starting?.catch(() => undefined);
       await server?.stop();
       // The data may be outside the folder, where the user of PostgreSQL can reach it.
       const data = await realpath(join(folder.postgres, 'cluster')).catch(() => undefined);

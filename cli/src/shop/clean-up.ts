@@ -7,7 +7,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Does the work, and then undoes what it needed or did not finish: also after an error, and when a signal ends the
- * process.
+ * process. The work itself makes what is undone, because a signal that arrives earlier undoes nothing.
  *
  * @param undo may run while the work is in progress
  */
