@@ -561,7 +561,6 @@ describe('a backup', () => {
   });
 
   it('is restored to a shop with the same accounts, orders, stock and keys, which sends no e-mail twice', async () => {
-    token = (await call('POST', '/v1/tokens', ada)).access_token;
     await call('POST', '/v1/accounts', { name: 'Eve', email: 'eve@shop.example', password: 'after the backup' });
     await shop.end();
     await expectNoMigration();
@@ -580,7 +579,7 @@ describe('a backup', () => {
     shop = await launchShop({ dataDir: restoredDir, environment: { GATEWAY_PORT: new URL(shop.gateway).port } });
     await shop.ready;
     running = await runningShop(restoredDir);
-    // A token from before the restore is still valid, because the keys are the same.
+    // A token from before the backup is still valid, because the keys are the same.
     expect((await call('GET', `/v1/orders/${first}`)).status).toBe('shipped');
     expect((await call('GET', `/v1/orders/${second}`)).status).toBe('cancelled');
     await call('POST', '/v1/tokens', ada);

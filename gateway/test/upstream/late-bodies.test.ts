@@ -53,7 +53,7 @@ it('answers 408 to a body that arrives after the deadline, and does not ask the 
       once(socket, 'data'),
       once(socket, 'connect').then(async () => {
         socket.write(head);
-        await setTimeout(2_000);
+        await setTimeout(600);
         socket.write('}');
       }),
     ]);

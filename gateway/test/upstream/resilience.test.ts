@@ -104,10 +104,10 @@ describe('several addresses', () => {
   ])('do not get %s again after it was sent: 502', async (_name, headers) => {
     breakOff(one);
     two.seen.length = 0;
-    const answers: Awaited<ReturnType<typeof search>>[] = [];
-    while (answers.length < 20 && answers.at(-1)?.status !== 502) answers.push(await search(headers));
-    expect(answers.at(-1)?.body).toMatchObject({ status: 502, code: 'bad-gateway' });
-    expect(two.seen).toHaveLength(answers.length - 1);
+    const answers = [await search(headers), await search(headers)];
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 502]);
+    expect(answers.find(({ status }) => status === 502)?.body).toMatchObject({ code: 'bad-gateway' });
+    expect(two.seen).toHaveLength(1);
   });
 
   it('do not get a request again whose idempotency key is not forwarded', async () => {
@@ -118,12 +118,9 @@ describe('several addresses', () => {
       `POST /v1/products HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer ${await staffToken()}\r\n` +
       `Connection: close, Idempotency-Key\r\nIdempotency-Key: k\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const statuses: (number | undefined)[] = [];
-    while (statuses.length < 20 && statuses.at(-1) !== 502)
-      statuses.push((await sendRaw(gateway.port, named)).answers[0]?.status);
-    expect(statuses.at(-1)).toBe(502);
-    expect(two.seen).toHaveLength(statuses.length - 1);
-    for (const { headers } of two.seen) expect(headers['idempotency-key']).toBeUndefined();
+    const exchanges = [await sendRaw(gateway.port, named), await sendRaw(gateway.port, named)];
+    expect(exchanges.map(({ answers }) => answers[0]?.status).sort()).toEqual([200, 502]);
+    expect(two.seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined]);
   });
 
   it('lose no request, of any method, to an address that refuses connections', async () => {
@@ -139,7 +136,6 @@ describe('several addresses', () => {
       failed.push(performance.now());
       request.socket.destroy();
     };
-    while (failed.length < 5) await ask();
     for (let count = 0; count < 40; count += 1) await ask();
     const out = (failed[4] ?? Number.NaN) + 1_000;
     expect(failed.filter((at) => at < out)).toHaveLength(5);

@@ -501,7 +501,8 @@ describe('an unavailable service', () => {
     await eventually(async () => {
       const waiting = await accounts.database.query(
         `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
-         WHERE datname = current_database() AND relation = 'audit_log'::regclass AND NOT granted`,
+         WHERE datname = current_database() AND relation = 'audit_log'::regclass AND mode = 'RowExclusiveLock'
+           AND NOT granted`,
       );
       expect(waiting.rowCount).toBe(1);
     });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectDatabase, type Database, sql } from '@shop/shared/database';
 import { createLog } from '@shop/shared/runtime';
-import { eventually } from '@shop/shared/testing';
+import { eventually, lockWaits } from '@shop/shared/testing';
 import { decodeProtectedHeader } from 'jose';
 import { createKeyEncryption } from '../src/key-encryption.ts';
 import { listKeys, revokeKey, rotateKeys } from '../src/operator/signing-keys.ts';
@@ -122,12 +122,9 @@ describe('a rotation', () => {
     const holds = await accounts.database.connect();
     await holds.query("BEGIN; SELECT FROM signing_keys WHERE state = 'current' FOR UPDATE");
     const rotations = Promise.all([rotateKeys(database, encryption), rotateKeys(database, encryption)]);
-    await eventually(async () => {
-      const { rows } = await accounts.database.query(
-        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-      );
-      expect(rows).toHaveLength(2);
-    }).finally(() => holds.query('COMMIT'));
+    await eventually(async () => expect(await lockWaits(accounts.database)).toBe(2)).finally(() =>
+      holds.query('COMMIT'),
+    );
     holds.release();
     await rotations;
     const states = (await listKeys(database)).map(({ state }) => state);

@@ -1,6 +1,6 @@
 // POST /v1/tokens/revoke
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '@shop/shared/testing';
+import { eventually, lockWaits } from '@shop/shared/testing';
 import {
   auditOf,
   type Holder,
@@ -71,12 +71,7 @@ describe('a renewal that waits for a log-out', () => {
       await logOut.query('BEGIN');
       await logOut.query('DELETE FROM refresh_families WHERE account_id = $1', [holder.id]);
       const renewal = refresh(accounts, token);
-      await eventually(async () => {
-        const { rows } = await database.query(
-          "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-        );
-        expect(rows).toHaveLength(1);
-      });
+      await eventually(async () => expect(await lockWaits(database)).toBe(1));
       await logOut.query('COMMIT');
       expect((await renewal).status).toBe(401);
     } finally {

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Transport } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
-import { connectTestTransport, eventually } from '@shop/shared/testing';
-import { type HoldLimits, type Inventory, lockWaits, startInventory } from './inventory.ts';
+import { connectTestTransport, eventually, lockWaits } from '@shop/shared/testing';
+import { type HoldLimits, type Inventory, startInventory } from './inventory.ts';
 
 let inventory: Inventory;
 let transport: Transport;
@@ -134,7 +134,7 @@ describe('409 hold-limit', () => {
       await other.query('BEGIN');
       await other.query('UPDATE account_holds SET orders = 9, units = 9 WHERE account_id = $1', [account]);
       const answer = reserve(1, { orders: 5 });
-      await eventually(async () => expect(await lockWaits(inventory.services)).toBe(1));
+      await eventually(async () => expect(await lockWaits(database())).toBe(1));
       await other.query('COMMIT');
       expect((await answer).body).toMatchObject({ code: 'hold-limit', errors: [{ held: 9 }] });
     } finally {
@@ -254,7 +254,7 @@ it.each(changes)('locks what the account holds before it locks products: %s', as
     await other.query('BEGIN');
     await other.query('SELECT FROM account_holds WHERE account_id = $1 FOR UPDATE', [account]);
     const changed = change(id);
-    await eventually(async () => expect(await lockWaits(inventory.services)).toBe(1));
+    await eventually(async () => expect(await lockWaits(database())).toBe(1));
     const { rows } = await database().query('SELECT id FROM products WHERE id = $1 FOR UPDATE SKIP LOCKED', [cup]);
     expect(rows).toHaveLength(1);
     await other.query('ROLLBACK');

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import { eventually } from '@shop/shared/testing';
+import { eventually, lockWaits } from '@shop/shared/testing';
 import { type ImportResult, importProducts } from '../src/operator/index.ts';
 import { killImport } from './import-process.ts';
-import { type Inventory, lockWaits, startInventory } from './inventory.ts';
+import { type Inventory, startInventory } from './inventory.ts';
 import { staffToken } from './products.ts';
 import { readReport } from './refusal-report.ts';
 
@@ -310,7 +310,7 @@ describe('an import', () => {
       await client.query('BEGIN');
       await client.query("UPDATE products SET external_key = 'CUP' WHERE id = $1", [id]);
       const imported = importLines({ externalKey: 'WRONG' }, { ...cup, externalKey: 'LID' }, { ...cup, price: 9 });
-      await eventually(async () => expect(await lockWaits(inventory.services)).toBe(1));
+      await eventually(async () => expect(await lockWaits(inventory.services.service('catalogue').database)).toBe(1));
       await client.query('COMMIT');
       expect(await imported).toEqual(counts(1, 1, 0, 1));
     } finally {

@@ -7,6 +7,7 @@ import { createServiceTokens } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
 import {
   eventually,
+  lockWaits,
   type StartOptions,
   startServices,
   type TestAnswer,
@@ -54,13 +55,6 @@ export interface Inventory {
   stop(): Promise<void>;
 }
 
-/** Returns how many statements wait for a lock. */
-export async function lockWaits(services: TestServices): Promise<number> {
-  const { database } = services.service('catalogue');
-  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  return (await database.query(waiting)).rows.length;
-}
-
 /**
  * Runs `change` while the product with the lowest id is locked. Returns the other products that are locked when
  * `change` waits for the first one. A change that locks in the order of ids has locked none of them.
@@ -78,7 +72,7 @@ export async function lockedMeanwhile(
       productIds,
     ]);
     const changed = change();
-    await eventually(async () => expect(await lockWaits(services)).toBe(1));
+    await eventually(async () => expect(await lockWaits(database)).toBe(1));
     const free = 'SELECT id FROM products WHERE id = ANY ($1::uuid[]) FOR UPDATE SKIP LOCKED';
     const { rows } = await database.query<{ id: string }>(free, [productIds]);
     await client.query('ROLLBACK');

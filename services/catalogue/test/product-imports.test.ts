@@ -3,10 +3,10 @@ import { type ClientRequest, request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectDatabase, type Database } from '@shop/shared/database';
 import { createLog, newId } from '@shop/shared/runtime';
-import { type CallOptions, eventually, type TestAnswer, type TestService } from '@shop/shared/testing';
+import { type CallOptions, eventually, lockWaits, type TestAnswer, type TestService } from '@shop/shared/testing';
 import { importLock } from '../src/imports/import-lines.ts';
 import { startImporting } from '../src/imports/run-imports.ts';
-import { type Inventory, lockWaits, startInventory } from './inventory.ts';
+import { type Inventory, startInventory } from './inventory.ts';
 
 let inventory: Inventory;
 let catalogue: TestService;
@@ -387,7 +387,7 @@ describe('an import', () => {
       await client.query('BEGIN');
       await client.query("UPDATE products SET external_key = 'CUP' WHERE id = $1", [id]);
       const { body } = await send(textOf([{ ...cup, price: 9 }]));
-      await eventually(async () => expect(await lockWaits(inventory.services)).toBe(1));
+      await eventually(async () => expect(await lockWaits(catalogue.database)).toBe(1));
       await client.query('COMMIT');
       expect(await ended(body.id)).toMatchObject({ status: 'completed', created: 0, changed: 1 });
     } finally {

@@ -1,8 +1,8 @@
 // POST /internal/reservations, by status.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import { eventually } from '@shop/shared/testing';
-import { type Inventory, lockedMeanwhile, lockWaits, startInventory } from './inventory.ts';
+import { eventually, lockWaits } from '@shop/shared/testing';
+import { type Inventory, lockedMeanwhile, startInventory } from './inventory.ts';
 
 let inventory: Inventory;
 
@@ -118,7 +118,7 @@ describe('409', () => {
         await other.query('BEGIN');
         await other.query('UPDATE products SET reserved = reserved + $2 WHERE id = $1', [lamp, taken]);
         const answer = inventory.reserve(newId(), { [cup]: 1, [lamp]: 3 });
-        await eventually(async () => expect(await lockWaits(inventory.services)).toBe(1));
+        await eventually(async () => expect(await lockWaits(database)).toBe(1));
         await other.query('COMMIT');
         expect((await answer).status).toBe(status);
         expect(await inventory.figures(lamp)).toBe(lamps);

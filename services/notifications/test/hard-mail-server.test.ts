@@ -87,7 +87,7 @@ describe('a server that is slow to answer', () => {
     const [quick] = await add('quick@example.org');
     await become(quick, { status: 'sent' });
     const { rows } = await service.database.query(
-      'SELECT query FROM pg_stat_activity WHERE datname = current_database() ' +
+      'SELECT query FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user ' +
         "AND state LIKE 'idle in transaction%' AND xact_start < now() - interval '1 second'",
     );
     expect(rows).toEqual([]);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEmailTokenSeal } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
-import { eventually, startServices, type TestServices, testSecret } from '@shop/shared/testing';
+import { eventually, lockWaits, startServices, type TestServices, testSecret } from '@shop/shared/testing';
 import { claimEmails } from '../src/notification-queue.ts';
 import { joinEvents, type ShopEvents, someOrder } from './shop-events.ts';
 
@@ -282,12 +282,7 @@ describe('a verification e-mail', () => {
         [first],
       );
       await events.send('account.updated.v1', { accountId, email: address(), name: 'Ada' }, { sequence: 2 });
-      await eventually(async () => {
-        const { rows } = await pool.query(
-          "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-        );
-        expect(rows.length).toBeGreaterThan(0);
-      });
+      await eventually(async () => expect(await lockWaits(pool)).toBeGreaterThan(0));
       await sender.query('SELECT FROM recipient_paces WHERE key = $1 FOR UPDATE NOWAIT', [last]);
       await sender.query('COMMIT');
     } finally {

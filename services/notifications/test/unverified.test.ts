@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import { eventually, startServices, type TestServices } from '@shop/shared/testing';
+import { eventually, lockWaits, startServices, type TestServices } from '@shop/shared/testing';
 import { joinEvents, type ShopEvents, someOrder } from './shop-events.ts';
 
 let services: TestServices;
@@ -142,12 +142,7 @@ it('sends an e-mail whose address is verified while it is being withheld', async
     await verification.query('BEGIN');
     await verification.query('UPDATE recipients SET verified = true WHERE account_id = $1', [order.accountId]);
     await events.send('order.created.v1', order.created);
-    await eventually(async () => {
-      const { rows } = await database().query(
-        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-      );
-      expect(rows.length).toBeGreaterThan(0);
-    });
+    await eventually(async () => expect(await lockWaits(database())).toBeGreaterThan(0));
     await verification.query('COMMIT');
   } finally {
     verification.release();

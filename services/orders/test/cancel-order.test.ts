@@ -1,7 +1,7 @@
 // POST /v1/orders/{orderId}/cancel, by status.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import { eventually } from '@shop/shared/testing';
+import { eventually, lockWaits } from '@shop/shared/testing';
 import { type Customer, startShop, type TestShop } from './shop.ts';
 
 let shop: TestShop;
@@ -66,12 +66,7 @@ describe('200', () => {
       await other.query('BEGIN');
       await other.query('SELECT FROM orders WHERE id = $1 FOR UPDATE', [id]);
       const answer = shop.act(customer, id, 'cancel');
-      await eventually(async () => {
-        const { rows } = await database.query(
-          "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-        );
-        expect(rows).toHaveLength(1);
-      });
+      await eventually(async () => expect(await lockWaits(database)).toBe(1));
       await other.query("UPDATE orders SET updated_at = clock_timestamp() + interval '1 second' WHERE id = $1", [id]);
       await other.query('COMMIT');
       const { body } = await answer;

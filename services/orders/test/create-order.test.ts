@@ -1,7 +1,7 @@
 // POST /v1/orders, by status.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import { eventually } from '@shop/shared/testing';
+import { eventually, lockWaits } from '@shop/shared/testing';
 import { type Customer, startShop, type TestShop } from './shop.ts';
 
 let shop: TestShop;
@@ -435,17 +435,13 @@ describe('422', () => {
   it('releases the stock when the other request with the key was quicker', async () => {
     const pan = await shop.product();
     const key = newId();
-    const client = await shop.services.service('catalogue').database.connect();
+    const { database } = shop.services.service('catalogue');
+    const client = await database.connect();
     try {
       await client.query('BEGIN');
       await client.query('SELECT FROM products WHERE id = $1 FOR UPDATE', [pan]);
       const slower = shop.order(customer, { [pan]: 1 }, { headers: { 'Idempotency-Key': key } });
-      await eventually(async () => {
-        const { rows } = await client.query(
-          "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-        );
-        expect(rows).toHaveLength(1);
-      });
+      await eventually(async () => expect(await lockWaits(database)).toBe(1));
       // The row of a faster request, which is added after the slower one has looked for it.
       await shop.services.service('orders').database.query(
         `INSERT INTO idempotency_keys (account_id, operation_id, key, fingerprint, status, headers)

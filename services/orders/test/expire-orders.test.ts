@@ -42,7 +42,7 @@ it('cancels them with the reason "expired", tells who did it, and releases the s
   const [old, young, begun] = [await placed(product), await placed(product), await placed(product)];
   await shop.act(shop.staff, begun, 'process');
   await age([old, begun], 61);
-  await age([young], 50);
+  await age([young], 59);
   await eventually(async () => expect((await shop.view(customer, old)).body.status).toBe('cancelled'), 30_000);
   expect((await shop.view(customer, old)).body.cancellation.reason).toBe('expired');
   const history = await shop.orders.get(`/v1/orders/${old}/history`, { token: customer.token });

@@ -111,6 +111,21 @@ async function launch({ programs, cluster, user, port, log, durable }: Launch): 
   }
 }
 
+/** Stops the server when this process ends for any reason, also while the server starts. */
+function guard(server: ChildProcess): void {
+  // The standard input of this shell closes when this process ends.
+  const shell = spawn('/bin/sh', ['-c', 'cat; sleep 2; kill -INT "$0"', String(server.pid)], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  shell.on('error', () => undefined);
+  shell.unref();
+  server.once('exit', () => {
+    const runs = shell.exitCode === null && shell.signalCode === null;
+    if (shell.pid !== undefined && runs) process.kill(-shell.pid, 'SIGKILL');
+  });
+}
+
 /**
  * Waits, as pg_ctl does, until the last line of postmaster.pid states that connections are accepted (on a replica, for
  * reading).
@@ -128,30 +143,11 @@ interface Running {
   durable: boolean;
 }
 
-/** Stops the server when this process ends for any reason, also while the server starts. */
-function guard(server: ChildProcess): void {
-  // The standard input of this shell closes when this process ends.
-  const shell = spawn('/bin/sh', ['-c', 'cat; sleep 2; kill -INT "$0"', String(server.pid)], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  shell.on('error', () => undefined);
-  shell.unref();
-  server.once('exit', () => {
-    const runs = shell.exitCode === null && shell.signalCode === null;
-    if (shell.pid !== undefined && runs) process.kill(-shell.pid, 'SIGKILL');
-  });
-}
-
 function running({ server, lock, port, password, durable }: Running): EmbeddedPostgres {
   const ended = new Promise<void>((done) => {
-    const finish = async (): Promise<void> => {
-      await lock.release();
-      done();
-    };
-    if (server.exitCode !== null || server.signalCode !== null) void finish();
-    else server.once('exit', () => void finish());
-  });
+    if (server.exitCode !== null || server.signalCode !== null) done();
+    else server.once('exit', () => done());
+  }).then(() => lock.release());
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
     port,

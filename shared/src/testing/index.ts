@@ -32,6 +32,7 @@ export {
 export { createTestDatabase, serviceFolder, type TestDatabase } from './database.ts';
 export { eventually } from './eventually.ts';
 export { highHoldLimits } from './hold-limits.ts';
+export { lockWaits } from './lock-waits.ts';
 export { atThisPace, slowness } from './pace.ts';
 export { plainEnvironment } from './plain-environment.ts';
 export { nodesOf, type Plan, plansOf } from './plans.ts';

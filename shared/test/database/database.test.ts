@@ -17,7 +17,7 @@ import {
   violatedConstraint,
 } from '@shop/shared/database';
 import { createLog } from '@shop/shared/runtime';
-import { createTestDatabase, eventually, type TestDatabase } from '@shop/shared/testing';
+import { atThisPace, createTestDatabase, eventually, type TestDatabase } from '@shop/shared/testing';
 import { startProxy } from '../events/tcp-proxy.ts';
 
 const log = createLog('test', 'silent');
@@ -97,6 +97,7 @@ describe('migrate', () => {
       }
       // The requests waited behind the migration, but not for the end of the read.
       expect(Math.max(...waits)).toBeGreaterThan(300);
+      expect(Math.max(...waits)).toBeLessThan(atThisPace(2_500));
       await reader.query('COMMIT');
     } finally {
       reader.release();

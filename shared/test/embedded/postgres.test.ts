@@ -151,7 +151,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('ends by itself after the process that starts it was killed', async () => {
+  it('ends by itself after the process that started it was killed during the start', async () => {
     const script = fileURLToPath(new URL('./keep-running.ts', import.meta.url));
     const child = spawn(process.execPath, [script, dataDir()], { stdio: 'ignore' });
     const processFile = join(dataDir(), 'cluster', 'postmaster.pid');

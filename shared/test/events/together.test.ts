@@ -6,7 +6,7 @@ import { toCloudEvent } from '../../src/events/event.ts';
 import { type ConsumeOptions, consume, PoisonError } from '../../src/events/index.ts';
 import type { Subscription, Verdict } from '../../src/events/transport.ts';
 import { newId } from '../../src/runtime/index.ts';
-import { eventually } from '../../src/testing/index.ts';
+import { eventually, lockWaits } from '../../src/testing/index.ts';
 import { log, startEventsFor, type TestEvents } from './brokers.ts';
 import { eventType, shipped, startStore, type TestStore } from './service.ts';
 
@@ -118,11 +118,7 @@ describe('events that are handled together', () => {
       await other.query('BEGIN');
       await enter(low);
       const verdicts = Promise.all([deliver(high), deliver(low)]);
-      await eventually(async () => {
-        const waiting = `SELECT pid::text AS id FROM pg_stat_activity
-          WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-        expect(await idsIn(waiting)).toHaveLength(1);
-      });
+      await eventually(async () => expect(await lockWaits(store.database.pool)).toBe(1));
       await other.query("SET LOCAL lock_timeout = '1ms'"); // any wait is one too many
       await enter(high);
       await other.query('COMMIT');

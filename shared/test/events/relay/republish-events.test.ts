@@ -1,7 +1,7 @@
 // Republishing: all stored events of the requested types are published again, in batches.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { republishEvents } from '../../../src/events/republish-events.ts';
-import { eventually } from '../../../src/testing/index.ts';
+import { eventually, lockWaits } from '../../../src/testing/index.ts';
 import { eventType, startStore, type TestStore } from '../service.ts';
 
 let store: TestStore;
@@ -30,10 +30,9 @@ it('repeats an event that another transaction changes meanwhile, such as the era
     await other.query('BEGIN');
     await other.query('UPDATE outbox SET data = data WHERE id = (SELECT id FROM outbox LIMIT 1)');
     const repeated = republishEvents(store.database, [eventType]);
-    const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     await Promise.race([
       repeated,
-      eventually(async () => expect((await store.database.pool.query(waiting)).rowCount).toBeGreaterThan(0)),
+      eventually(async () => expect(await lockWaits(store.database.pool)).toBeGreaterThan(0)),
     ]);
     await other.query('COMMIT');
     await repeated;

@@ -166,8 +166,8 @@ describe('the embedded queue', () => {
       await eventually(() => expect(taker.deliveries.at(-1)?.content).toBe(sent.content));
       times.push(performance.now() - start);
     }
-    // Without a notification, each event waits about half a second. The machine may delay most of the ten.
-    expect(times.sort((a, b) => a - b)[2]).toBeLessThan(250);
+    // Without a notification, an event waits about half a second. One slow event among the ten is the machine's.
+    expect(times.sort((a, b) => a - b)[times.length / 2]).toBeLessThan(250);
     await taker.stop();
     await transport.close();
   });
