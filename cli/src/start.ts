@@ -117,7 +117,7 @@ function startProcesses(processes: readonly ShopProcess[], folder: DataFolder): 
 
 /** Announces the shop to the command line, and prints the summary. */
 async function announceShop(wiring: Wiring, processes: readonly ShopProcess[], began: number): Promise<void> {
-  const { settings, folder, databases } = wiring;
+  const { settings, folder, secrets, databases } = wiring;
   const places = processes.map(({ name, url }) => [name, url] as const);
   const [[, address]] = places as [readonly [string, string]];
   await announce(folder, {
@@ -134,7 +134,7 @@ async function announceShop(wiring: Wiring, processes: readonly ShopProcess[], b
       places: [...places, ['postgresql', `${host}, database ${pathname.slice(1)}`]],
       data: folder.path,
       mail: mailFolder(wiring),
-      hasMailPages: isOnLoopback(settings),
+      mailPages: isOnLoopback(settings) ? `${address}/mail?key=${secrets.mailPageKey}` : undefined,
       logs: folder.logs,
       productId: await someProduct(address),
       hasBoard: wiring.given.BOARD !== 'off',

@@ -22,6 +22,7 @@ const unwritten = new Set([
   'METRICS_PORT',
   'METRICS_URLS',
   'MAIL_PAGE_DIR',
+  'MAIL_PAGE_KEY',
   '<SERVICE>_URL',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
@@ -54,6 +55,7 @@ describe.each(Object.entries(readers))('the section of %s', (name, read) => {
 /** Variables that the images set, and variables that only `npm start` or another compose file needs. */
 const notOffered = [
   'MAIL_PAGE_DIR',
+  'MAIL_PAGE_KEY',
   'HOST',
   'PORT',
   'GATEWAY_PORT',

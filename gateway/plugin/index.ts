@@ -10,7 +10,7 @@ import type { MetricsAddresses } from './pages/board/shop-figures.ts';
 import { Traffic } from './pages/board/traffic.ts';
 import { docs } from './pages/docs/docs.ts';
 import { health } from './pages/health.ts';
-import { mail } from './pages/mail/mail.ts';
+import { mail, type ShownEmails } from './pages/mail/mail.ts';
 import { problemPages } from './pages/problems/problem-pages.ts';
 import { observeUpstreams } from './upstream/measure-attempt.ts';
 import { UpstreamDirectory } from './upstream/upstream.ts';
@@ -21,8 +21,8 @@ export interface PluginOptions extends Omit<ApiOptions, 'upstreams'> {
   /** Whether the board is shown, and where it reads the metrics of all processes. */
   readonly board: boolean;
   readonly metrics?: MetricsAddresses | undefined;
-  /** The folder of the e-mails that are shown to clients on this machine. */
-  readonly mailFolder?: string | undefined;
+  /** The e-mails that are shown to clients on this machine; undefined for none. */
+  readonly emails?: ShownEmails | undefined;
 }
 
 /** The part of the engine's plugin context that is used. */
@@ -40,7 +40,7 @@ export interface GatewayPlugin {
 
 /** Creates the plugin with its policies. */
 export function createPlugin(options: PluginOptions): GatewayPlugin {
-  const { folder, store, draining, mailFolder, log } = options;
+  const { folder, store, draining, emails, log } = options;
   const upstreams = new UpstreamDirectory(log);
   observeUpstreams(upstreams);
   const traffic = options.board ? new Traffic() : undefined;
@@ -51,7 +51,7 @@ export function createPlugin(options: PluginOptions): GatewayPlugin {
     problemPages(),
     docs(folder),
     board({ ...options, upstreams, traffic }),
-    mail(mailFolder),
+    mail(emails),
   ];
   return {
     name: 'shop',

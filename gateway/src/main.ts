@@ -25,8 +25,9 @@ await runProcess('gateway', readSettings, async (life, { config, telemetry }) =>
   life.onStop('token verifier', () => verifier.close());
   const store = openRateLimitStore(config.redisUrl, log);
   life.onStop('rate limit store', () => store.close());
+  const { mailFolder, mailKey, trustedProxies } = config;
   // Behind a proxy, every client seems to be on this machine.
-  const mailFolder = config.trustedProxies > 0 ? undefined : config.mailFolder;
+  const hasMail = trustedProxies === 0 && mailFolder !== undefined && mailKey !== undefined;
   const plugin = createPlugin({
     folder: configFolder,
     verifier,
@@ -35,14 +36,14 @@ await runProcess('gateway', readSettings, async (life, { config, telemetry }) =>
     draining: () => draining,
     board: config.board === 'on',
     metrics: config.metrics,
-    mailFolder,
+    emails: hasMail ? { folder: mailFolder, key: mailKey } : undefined,
     log,
   });
   life.onStop('upstreams', () => plugin.upstreams.close());
   const engine = await startEngine(configFolder, plugin).catch((error: Error) => {
     throw new StartError(`the configuration in ${configFolder} is not valid: ${error.message}`);
   });
-  const handle = withHelp(engine.handle, { board: config.board === 'on', mail: mailFolder !== undefined });
+  const handle = withHelp(engine.handle, { board: config.board === 'on', mail: hasMail });
   const server = createGatewayServer(handle, config, log);
   const port = await listen(server, config, life, () => {
     draining = true;

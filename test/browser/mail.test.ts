@@ -1,7 +1,7 @@
 // The e-mails of `npm start` in a real browser: a customer registers, opens the e-mail, and follows its link.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -54,8 +54,14 @@ async function openMail(options: BrowserContextOptions = {}): Promise<Page> {
     if (new URL(request.url()).origin !== new URL(shop.url).origin) complaints.push(`request to ${request.url()}`);
   });
   const page = await context.newPage();
-  await page.goto('/mail');
+  await page.goto(`/mail?key=${await mailPageKey()}`);
   return page;
+}
+
+/** The key that the address printed by `npm start` contains. */
+async function mailPageKey(): Promise<string> {
+  const secrets = JSON.parse(await readFile(join(shop.dataDir, 'secrets.json'), 'utf8')) as { mailPageKey: string };
+  return secrets.mailPageKey;
 }
 
 async function register(): Promise<string> {
@@ -91,6 +97,14 @@ const overflow = (page: Page): Promise<number> =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
 describe('/mail', () => {
+  it('asks a browser without the key to open the printed address', async () => {
+    const context = await browser.newContext({ baseURL: shop.url });
+    const page = await context.newPage();
+    await page.goto('/mail');
+    await page.getByText('Open the address that npm start prints').waitFor();
+    expect(await overflow(page)).toBe(0);
+  });
+
   it('lets a customer confirm the address by the link of the e-mail', async () => {
     const email = await register();
     const page = await openMail();

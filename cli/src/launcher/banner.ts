@@ -8,8 +8,8 @@ export interface Summary {
   readonly data: string;
   /** The folder of the e-mails; undefined when they are sent to an SMTP server. */
   readonly mail: string | undefined;
-  /** Whether the gateway serves the pages of the e-mails. */
-  readonly hasMailPages: boolean;
+  /** The address that shows the e-mails, with its key; undefined when the gateway does not serve it. */
+  readonly mailPages: string | undefined;
   readonly logs: string;
   /** A product to order in the example; undefined in an empty catalogue. */
   readonly productId: string | undefined;
@@ -43,9 +43,9 @@ ${tryOut(summary.gateway, summary.productId).join('\n')}
 `;
 }
 
-function placeOfEmails({ gateway, mail, hasMailPages }: Summary): string {
+function placeOfEmails({ mail, mailPages }: Summary): string {
   if (mail === undefined) return 'sent to SMTP_URL';
-  return hasMailPages ? `${gateway}/mail, files in ${mail}` : `files in ${mail}`;
+  return mailPages === undefined ? `files in ${mail}` : `${mailPages} (files in ${mail})`;
 }
 
 /**

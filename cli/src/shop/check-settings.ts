@@ -59,9 +59,11 @@ function mistakesOf(read: Reader, environment: Environment): readonly string[] {
 
 /** Placeholders for the values that `npm start` generates. */
 const folder = { compileCache: '', mail: '' } as DataFolder;
+const anySecret = Buffer.alloc(32).toString('base64url');
 const anySecrets: KeptSecrets = {
   roles: {} as KeptSecrets['roles'],
-  variables: Object.fromEntries(secretVariables.map((name) => [name, Buffer.alloc(32).toString('base64url')])),
+  variables: Object.fromEntries(secretVariables.map((name) => [name, anySecret])),
+  mailPageKey: anySecret,
 };
 const somewhere = 'postgres://role:password@localhost/shop';
 const anyDatabases = Object.fromEntries(schemas.map((name) => [name, somewhere])) as DatabaseUrls;

@@ -43,7 +43,7 @@ function gatewayAddress(settings: Settings): string {
 
 /** All processes, the gateway first, on free loopback ports. */
 export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
-  const { settings, given } = wiring;
+  const { settings, secrets, given } = wiring;
   const names = ['gateway', ...serviceNames] as const;
   // The ports of the services, followed by a port for the metrics of each process.
   const ports = await freePorts(serviceNames.length + names.length);
@@ -72,6 +72,7 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
       ...telemetry('gateway'),
       METRICS_URLS: names.map((name) => `${name}=${metricsOf(name)}`).join(),
       MAIL_PAGE_DIR: mailFolder(wiring) ?? '',
+      MAIL_PAGE_KEY: secrets.mailPageKey,
       HOST: settings.gatewayHost,
       GATEWAY_PORT: String(settings.gatewayPort),
     },

@@ -9,6 +9,8 @@ export interface KeptSecrets {
   readonly roles: Readonly<Record<SchemaName, string>>;
   /** The secrets by their environment variables. */
   readonly variables: Readonly<Record<string, string>>;
+  /** The key of the pages that show the e-mails. */
+  readonly mailPageKey: string;
 }
 
 /** The secret environment variables of the processes, each of 32 random bytes in base64url. */
@@ -23,9 +25,13 @@ export async function keptSecrets(path: string): Promise<KeptSecrets> {
   const make = (): string => randomBytes(32).toString('base64url');
   const fill = (names: readonly string[], values: Readonly<Record<string, string>> = {}): Record<string, string> =>
     Object.fromEntries(names.map((name) => [name, values[name] ?? make()]));
-  const secrets = { roles: fill(schemas, kept.roles), variables: fill(secretVariables, kept.variables) };
+  const secrets: KeptSecrets = {
+    roles: fill(schemas, kept.roles) as KeptSecrets['roles'],
+    variables: fill(secretVariables, kept.variables),
+    mailPageKey: kept.mailPageKey ?? make(),
+  };
   if (JSON.stringify(secrets) !== JSON.stringify(kept)) await writeWhole(path, JSON.stringify(secrets, null, 2), 0o600);
-  return secrets as KeptSecrets;
+  return secrets;
 }
 
 /** The stored secrets. */

@@ -9,6 +9,7 @@ import { sendRaw } from '../raw.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 
 const config = fileURLToPath(new URL('../../config', import.meta.url));
+const key = 'a-key-of-at-least-32-characters-1234';
 const hostile = '<img src=x onerror=alert(1)>';
 
 let parent: string;
@@ -26,7 +27,7 @@ beforeAll(async () => {
   await writeFile(join(folder, '.03.partial'), 'incomplete');
   await writeFile(join(parent, 'secret.eml'), 'Subject: secret\r\n\r\nsecret');
   await symlink(join(parent, 'secret.eml'), join(folder, 'link.eml'));
-  gateway = await startGateway({ GATEWAY_CONFIG_DIR: config, MAIL_PAGE_DIR: folder });
+  gateway = await startGateway({ GATEWAY_CONFIG_DIR: config, MAIL_PAGE_DIR: folder, MAIL_PAGE_KEY: key });
 });
 afterAll(async () => {
   await gateway?.stop();
@@ -57,7 +58,7 @@ async function write(name: string, second: number, parts: { subject: string; htm
 }
 
 async function read(path: string): Promise<{ status: number; text: string; policy: string }> {
-  const answer = await fetch(`${gateway.url}${path}`);
+  const answer = await fetch(`${gateway.url}${path}?key=${key}`);
   const policy = answer.headers.get('content-security-policy') ?? '';
   return { status: answer.status, text: await answer.text(), policy };
 }
@@ -95,15 +96,18 @@ describe('/mail', () => {
   });
 
   it('is empty when the folder does not exist, and 404 behind a proxy', async () => {
-    const missing = await startGateway({ GATEWAY_CONFIG_DIR: config, MAIL_PAGE_DIR: join(folder, 'none') });
-    const behind = await startGateway({ GATEWAY_CONFIG_DIR: config, MAIL_PAGE_DIR: folder, TRUSTED_PROXIES: '1' });
-    const statuses = await Promise.all([missing, behind].map(async ({ url }) => (await fetch(`${url}/mail`)).status));
+    const settings = { GATEWAY_CONFIG_DIR: config, MAIL_PAGE_DIR: folder, MAIL_PAGE_KEY: key };
+    const missing = await startGateway({ ...settings, MAIL_PAGE_DIR: join(folder, 'none') });
+    const behind = await startGateway({ ...settings, TRUSTED_PROXIES: '1' });
+    const statuses = await Promise.all(
+      [missing, behind].map(async ({ url }) => (await fetch(`${url}/mail?key=${key}`)).status),
+    );
     await Promise.all([missing, behind].map((one) => one.stop()));
     expect(statuses).toEqual([200, 404]);
   });
 
   it('may be read and not written', async () => {
-    const ask = (method: string) => fetch(`${gateway.url}/mail`, { method });
+    const ask = (method: string) => fetch(`${gateway.url}/mail?key=${key}`, { method });
     expect([(await ask('HEAD')).status, (await ask('OPTIONS')).status, (await ask('POST')).status]).toEqual([
       200, 204, 405,
     ]);
@@ -153,10 +157,45 @@ describe('/mail/NAME', () => {
     '/mail/%2e%2e/secret',
     '/mail/..\\secret',
   ])('leaves no folder by %s', async (path) => {
-    const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
+    const request = `GET ${path}?key=${key} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
     const [answer] = (await sendRaw(gateway.port, request)).answers;
     expect([400, 404]).toContain(answer?.status);
     expect(answer?.body).not.toContain('Subject: secret');
+  });
+});
+
+describe('the key of the e-mails', () => {
+  const pages = ['/mail', '/mail/01.order-received', '/mail/01.order-received/html', '/mail/unknown'];
+  const statusesWith = (suffix: string, headers: Record<string, string> = {}): Promise<number[]> =>
+    Promise.all(pages.map(async (path) => (await fetch(`${gateway.url}${path}${suffix}`, { headers })).status));
+
+  it.each(['', '?key=', `?key=${key}x`, `?key=${key.slice(1)}`, `?other=${key}`])(
+    'is needed for every page, and %j is refused',
+    async (query) => {
+      expect(await statusesWith(query)).toEqual([403, 403, 403, 403]);
+    },
+  );
+
+  it('is given by the address once, and afterwards by a cookie that scripts and other sites cannot use', async () => {
+    const opened = await fetch(`${gateway.url}/mail?key=${key}`);
+    const [cookie = '', ...attributes] = (opened.headers.get('set-cookie') ?? '').split('; ');
+    expect([opened.status, attributes.sort()]).toEqual([200, ['HttpOnly', 'Path=/mail', 'SameSite=Strict']]);
+    expect(await statusesWith('', { Cookie: `theme=dark; ${cookie}` })).toEqual([200, 200, 200, 404]);
+    expect(await statusesWith('', { Cookie: `${cookie}x` })).toEqual([403, 403, 403, 403]);
+  });
+
+  it('is in no page, no log line and no Referer', async () => {
+    const { headers } = await fetch(`${gateway.url}/mail?key=${key}`);
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    for (const path of pages) expect((await read(path)).text).not.toContain(key);
+    expect(gateway.output()).not.toContain(key);
+  });
+
+  it('is explained to a browser that lacks it, and to a program in a problem document', async () => {
+    const page = await fetch(`${gateway.url}/mail`, { headers: { Accept: 'text/html' } });
+    expect([page.status, await page.text()]).toEqual([403, expect.stringContaining('<code>npm start</code>')]);
+    const problem = await fetch(`${gateway.url}/mail`);
+    expect(await problem.json()).toMatchObject({ code: 'forbidden', detail: expect.stringContaining('npm start') });
   });
 });
 
@@ -166,7 +205,9 @@ describe('the pages that use tokens', () => {
     ['/mail/undo-email-change', '/v1/email-verifications/undo'],
     ['/mail/reset-password', '/v1/password-resets/confirm'],
   ])('%s sends the token to %s', async (page, path) => {
-    const { status, text, policy } = await read(page);
+    const answer = await fetch(`${gateway.url}${page}`);
+    const [status, text] = [answer.status, await answer.text()];
+    const policy = answer.headers.get('content-security-policy');
     expect([status, text.includes(`data-path="${path}"`)]).toEqual([200, true]);
     expect(policy).not.toMatch(/unsafe|\*/);
   });
@@ -196,7 +237,7 @@ describe('a client that is not on this machine', () => {
     'gets 404 with %s',
     async (fields) => {
       for (const path of ['/mail', '/mail/01.order-received', '/mail/01.order-received/html', '/mail/verify-email']) {
-        const request = `GET ${path} HTTP/1.1\r\n${fields}\r\nConnection: close\r\n\r\n`;
+        const request = `GET ${path}?key=${key} HTTP/1.1\r\n${fields}\r\nConnection: close\r\n\r\n`;
         expect((await sendRaw(gateway.port, request)).answers[0]?.status).toBe(404);
       }
     },
@@ -205,10 +246,10 @@ describe('a client that is not on this machine', () => {
 
 describe('a gateway that was started alone', () => {
   it('has none of these pages', async () => {
-    const alone = await startGateway({ GATEWAY_CONFIG_DIR: config, MAIL_DIR: folder });
+    const alone = await startGateway({ GATEWAY_CONFIG_DIR: config, MAIL_DIR: folder, MAIL_PAGE_DIR: folder });
     try {
       for (const path of ['/mail', '/mail/01.order-received', '/mail/01.order-received/html', '/mail/verify-email'])
-        expect([path, (await fetch(`${alone.url}${path}`)).status]).toEqual([path, 404]);
+        expect([path, (await fetch(`${alone.url}${path}?key=`)).status]).toEqual([path, 404]);
       const start = await fetch(alone.url, { headers: { Accept: 'text/html' } });
       expect(await start.text()).not.toContain('"/mail"');
     } finally {

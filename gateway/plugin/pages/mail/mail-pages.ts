@@ -7,6 +7,8 @@ export interface MailPages {
   /** @param folder where the files of all e-mails are */
   list(emails: EmailList, folder: string): string;
   email(email: SentEmail): string;
+  /** For a browser without the key. */
+  readonly locked: string;
   /** Address → page. */
   readonly ofTokens: ReadonlyMap<string, string>;
 }
@@ -65,9 +67,14 @@ export function createMailPages(): MailPages {
   return {
     list: (emails, folder) => page('E-mails', listAddress, listHtml(emails, folder)),
     email: (email) => page(email.subject, addressOf(email), emailHtml(email)),
+    locked: page('E-mails', listAddress, lockedHtml),
     ofTokens: new Map(tokenPages.map((one) => [one.address, page(one.title, one.address, tokenHtml(one), script)])),
   };
 }
+
+const lockedHtml = `<h1>E-mails</h1>
+<p>The e-mails contain tokens that give access to accounts, so this page needs a key. Open the address that <code>npm start</code> prints
+beside <code>e-mails</code>: it contains the key.</p>`;
 
 function listHtml({ emails, total }: EmailList, folder: string): string {
   const rows = emails.map(

@@ -1,13 +1,22 @@
 // Policy `mail`: the e-mails that a shop on this machine has sent, for those who try it out. `npm start` switches it on.
 import { Problem } from '@shop/shared/problem';
-import type { GatewayRequest, GatewayResponse } from '../../entry/gateway-request.ts';
+import type { GatewayRequest } from '../../entry/gateway-request.ts';
 import { actionSchema, type Policy } from '../../entry/policy.ts';
 import { type Document, sendDocument } from '../../entry/send-response.ts';
 import { pagePolicy } from '../layout.ts';
+import { prefersHtml } from '../prefers-html.ts';
 import { isRead } from '../read-only.ts';
 import { isFromThisMachine } from './local-client.ts';
 import { listEmails, readEmail } from './mail-folder.ts';
+import { createMailKey, type MailKey } from './mail-key.ts';
 import { createMailPages, type MailPages } from './mail-pages.ts';
+
+export interface ShownEmails {
+  /** The folder of the `.eml` files. */
+  readonly folder: string;
+  /** The secret that a reader of the e-mails presents. */
+  readonly key: string;
+}
 
 /** A page that shows the HTML of an e-mail in a frame. */
 const framingPolicy = `${pagePolicy}; frame-src 'self'`;
@@ -20,42 +29,45 @@ const framedPolicy =
   "base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 /**
- * `/mail` lists the e-mails, `/mail/NAME` shows one of them, and `/mail/NAME/html` is its HTML. Further pages use the
- * tokens of e-mails.
- * @param folder the folder of the `.eml` files. Without it, the addresses are 404. They always are for a client on
- *   another machine
+ * `/mail` lists the e-mails, `/mail/NAME` shows one of them, and `/mail/NAME/html` is its HTML. They need the key.
+ * Further pages use the tokens of e-mails and contain no secrets.
+ * @param emails without them, the addresses are 404. They always are for a client on another machine
  */
-export function mail(folder: string | undefined): Policy {
+export function mail(emails: ShownEmails | undefined): Policy {
   return {
     name: 'mail',
     schema: actionSchema('mail'),
     policy() {
       const pages = createMailPages();
+      const key = emails && createMailKey(emails.key);
       return (request, response, next) => {
-        if (folder === undefined || !isFromThisMachine(request)) throw nothingHere();
+        if (emails === undefined || key === undefined || !isFromThisMachine(request)) throw nothingHere();
         if (!isRead(request, response)) return;
-        answer(folder, pages, request, response).catch(next);
+        const reply = (document: Document): void => {
+          const headers = ['Cache-Control', 'no-store', ...(document.headers ?? [])];
+          sendDocument(request, response, { type: 'text/html; charset=utf-8', ...document, headers });
+        };
+        answer(emails.folder, key, pages, request).then(reply).catch(next);
       };
     },
   };
 }
 
-async function answer(
-  folder: string,
-  pages: MailPages,
-  request: GatewayRequest,
-  response: GatewayResponse,
-): Promise<void> {
+async function answer(folder: string, key: MailKey, pages: MailPages, request: GatewayRequest): Promise<Document> {
+  const tokenPage = pages.ofTokens.get(request.path);
+  if (tokenPage !== undefined) return { text: tokenPage, contentPolicy: pagePolicy };
+  const permission = key.permissionOf(request);
+  if (permission === undefined) {
+    if (prefersHtml(request.headers.accept)) return { status: 403, text: pages.locked, contentPolicy: pagePolicy };
+    throw new Problem('forbidden', 'The e-mails need the key that the address printed by `npm start` contains.');
+  }
   const document = await documentAt(folder, pages, request.path);
   if (document === undefined) throw nothingHere();
-  const headers = ['Cache-Control', 'no-store'];
-  sendDocument(request, response, { type: 'text/html; charset=utf-8', ...document, headers });
+  return { ...document, headers: permission.headers };
 }
 
 async function documentAt(folder: string, pages: MailPages, path: string): Promise<Document | undefined> {
   if (path === '/mail') return { text: pages.list(await listEmails(folder), folder), contentPolicy: pagePolicy };
-  const tokenPage = pages.ofTokens.get(path);
-  if (tokenPage !== undefined) return { text: tokenPage, contentPolicy: pagePolicy };
   const [, name = '', html] = /^\/mail\/([^/]+)(\/html)?$/.exec(path) ?? [];
   const email = await readEmail(folder, name);
   if (email === undefined) return undefined;
