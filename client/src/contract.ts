@@ -925,7 +925,7 @@ export interface components {
             readonly erase_at?: components["schemas"]["Time"];
             name: components["schemas"]["AccountsName"];
             phone_number?: components["schemas"]["PhoneNumber"];
-            shipping_address?: components["schemas"]["ShippingAddress"];
+            shipping_address?: components["schemas"]["ShippingAddressView"];
             locale?: components["schemas"]["Locale"];
         };
         /**
@@ -1025,7 +1025,7 @@ export interface components {
                 pending_email?: components["schemas"]["Email"];
                 name: components["schemas"]["AccountsName"];
                 phone_number?: components["schemas"]["PhoneNumber"];
-                shipping_address?: components["schemas"]["ShippingAddress"];
+                shipping_address?: components["schemas"]["ShippingAddressView"];
                 locale?: components["schemas"]["Locale"];
                 scopes: string[];
                 created_at: components["schemas"]["Time"];
@@ -1366,6 +1366,13 @@ export interface components {
             postal_code?: components["schemas"]["AddressLine"];
             country?: components["schemas"]["AddressLine"];
         };
+        ShippingAddressView: {
+            street_address?: components["schemas"]["AddressLine"];
+            city?: components["schemas"]["AddressLine"];
+            region?: components["schemas"]["AddressLine"];
+            postal_code?: components["schemas"]["AddressLine"];
+            country?: components["schemas"]["AddressLine"];
+        };
         /**
          * @example {
          *       "reason": "The holder reported a stolen phone by telephone."
@@ -1410,6 +1417,15 @@ export interface components {
             refresh_token?: string;
         };
         Address: {
+            /** @description Who gets the parcel. When absent, the holder of the account; staff then sees the name of the account here. */
+            recipient?: components["schemas"]["AddressPart"];
+            street_address?: components["schemas"]["AddressPart"];
+            city?: components["schemas"]["AddressPart"];
+            region?: components["schemas"]["AddressPart"];
+            postal_code?: components["schemas"]["AddressPart"];
+            country?: components["schemas"]["AddressPart"];
+        };
+        AddressView: {
             /** @description Who gets the parcel. When absent, the holder of the account; staff then sees the name of the account here. */
             recipient?: components["schemas"]["AddressPart"];
             street_address?: components["schemas"]["AddressPart"];
@@ -1553,9 +1569,9 @@ export interface components {
             itemsSummary: components["schemas"]["OrderItem"][];
             totalCost: components["schemas"]["Money"];
             currency: components["schemas"]["Currency"];
-            shipping_address?: components["schemas"]["Address"];
+            shipping_address?: components["schemas"]["AddressView"];
             /** @description Of a shipped order; absent when staff gave nothing. */
-            tracking?: components["schemas"]["Tracking"];
+            tracking?: components["schemas"]["TrackingView"];
             /** @description The actions that the caller may perform on the order now. Each is the last segment of the action's address. */
             allowedActions: ("cancel" | "process" | "ship" | "deliver")[];
             payment?: components["schemas"]["Payment"];
@@ -1686,9 +1702,9 @@ export interface components {
             itemsSummary?: components["schemas"]["OrderItem"][];
             totalCost?: components["schemas"]["Money"];
             currency?: components["schemas"]["Currency"];
-            shipping_address?: components["schemas"]["Address"];
+            shipping_address?: components["schemas"]["AddressView"];
             /** @description Of a shipped order; absent when staff gave nothing. */
-            tracking?: components["schemas"]["Tracking"];
+            tracking?: components["schemas"]["TrackingView"];
             /** @description The actions that the caller may perform on the order now. Each is the last segment of the action's address. */
             allowedActions?: ("cancel" | "process" | "ship" | "deliver")[];
             payment?: components["schemas"]["Payment"];
@@ -1735,6 +1751,19 @@ export interface components {
          *     }
          */
         Tracking: {
+            carrier?: string;
+            tracking_number?: string;
+            tracking_url?: string;
+        };
+        /**
+         * @description How a parcel can be followed.
+         * @example {
+         *       "carrier": "Post",
+         *       "tracking_number": "990012345678901234",
+         *       "tracking_url": "https://post.example/parcels/990012345678901234"
+         *     }
+         */
+        TrackingView: {
             carrier?: string;
             tracking_number?: string;
             tracking_url?: string;
@@ -1804,6 +1833,12 @@ export interface components {
         };
         /** @description In the order in which they are shown. Absent when there are none. */
         Images: {
+            url: string;
+            /** @description What the image shows, for those who do not see it. */
+            alt: string;
+        }[];
+        /** @description In the order in which they are shown. Absent when there are none. */
+        ImagesView: {
             url: string;
             /** @description What the image shows, for those who do not see it. */
             alt: string;
@@ -1919,7 +1954,7 @@ export interface components {
             stock?: components["schemas"]["ProductStock"];
             sku?: components["schemas"]["Sku"];
             lowStockThreshold?: components["schemas"]["LowStockThreshold"];
-            images?: components["schemas"]["Images"];
+            images?: components["schemas"]["ImagesView"];
             attributes?: components["schemas"]["Attributes"];
             archived?: components["schemas"]["Archived"];
             createdAt: components["schemas"]["Time"];
@@ -2135,7 +2170,7 @@ export interface components {
             stock?: components["schemas"]["ProductStock"];
             sku?: components["schemas"]["Sku"];
             lowStockThreshold?: components["schemas"]["LowStockThreshold"];
-            images?: components["schemas"]["Images"];
+            images?: components["schemas"]["ImagesView"];
             attributes?: components["schemas"]["Attributes"];
             archived?: components["schemas"]["Archived"];
             createdAt?: components["schemas"]["Time"];

@@ -516,6 +516,14 @@ describe('the gate', () => {
     expect(textsAfter(edits)).toEqual([]);
   });
 
+  it('accepts that the released responses were closed and are open now', () => {
+    const closed = edited(set(schema('Order', 'additionalProperties'), false));
+    expect(breakingChanges(closed, present)).toEqual([]);
+    expect(breakingChanges(closed, edited(set(schema('Order', 'properties', 'parcels'), { type: 'integer' })))).toEqual(
+      [],
+    );
+  });
+
   it('accepts contracts that did not change', () => {
     expect(textsAfter([])).toEqual([]);
   });

@@ -3,15 +3,18 @@ import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Node, readYaml } from '@shop/shared/contract';
 import { startEmbeddedPostgres } from '@shop/shared/embedded';
 import { launchShop, runningShop } from '../../cli/test/started-shop.ts';
+import type { GatewayConfig } from '../../gateway/plugin/entry/gateway-config.ts';
+import { publishedDocument } from '../../gateway/plugin/pages/docs/published-document.ts';
 
 export interface FuzzedShop {
   readonly url: string;
   readonly mailFolder: string;
   /** The connection of the accounts service's role, for what operators do. */
   readonly accountsDatabase: string;
-  /** The public contract, as the gateway serves it, in a file. */
+  /** The public contract in a file, with closed responses: an undocumented member is a violation. */
   readonly contractFile: string;
   /** The logged lines that report an unexpected error, by process. */
   unexpectedErrors(): Promise<string[]>;
@@ -29,11 +32,12 @@ export async function startFuzzedShop(): Promise<FuzzedShop> {
   const dataDir = join(folder, 'data');
   // No crash is injected, so its commits need not survive one.
   const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), durable: false });
+  const configDir = await unlimitedConfig(join(folder, 'config'));
   const shop = await launchShop({
     dataDir,
     environment: {
       DATABASE_URL: new URL('/shop', postgres.url).href,
-      GATEWAY_CONFIG_DIR: await unlimitedConfig(join(folder, 'config')),
+      GATEWAY_CONFIG_DIR: configDir,
       // Requests have addresses of their own in X-Forwarded-For.
       TRUSTED_PROXIES: '1',
       // A busy machine is not a fault of the shop.
@@ -53,7 +57,7 @@ export async function startFuzzedShop(): Promise<FuzzedShop> {
   try {
     await shop.ready;
     const contractFile = join(folder, 'shop.json');
-    await writeFile(contractFile, await (await fetch(`${shop.gateway}/v1/openapi.json`)).text());
+    await writeFile(contractFile, JSON.stringify(closedContract(configDir)));
     const { databases } = await runningShop(dataDir);
     return {
       url: shop.gateway,
@@ -67,6 +71,11 @@ export async function startFuzzedShop(): Promise<FuzzedShop> {
     await stop();
     throw error;
   }
+}
+
+function closedContract(configDir: string): Node {
+  const config = readYaml(join(configDir, 'gateway.config.yml')) as Pick<GatewayConfig, 'pipelines'>;
+  return publishedDocument(config, configDir, { closed: true });
 }
 
 /** Copies the configuration of the gateway with limits a million times as high. */

@@ -1,5 +1,5 @@
 // The texts and references of parsed OpenAPI and AsyncAPI documents.
-import { isNode } from '@shop/shared/contract';
+import { isNode, type Node, nodeOf, referenceTokens } from '@shop/shared/contract';
 
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
@@ -24,4 +24,22 @@ export function withReferences(value: unknown, rename: (reference: string) => st
       name === '$ref' && typeof member === 'string' ? rename(member) : withReferences(member, rename),
     ]),
   );
+}
+
+/**
+ * The components that a value refers to, directly or indirectly. References without a
+ * target are omitted.
+ */
+export function reachable(document: Node, value: unknown): Map<string, unknown> {
+  const found = new Map<string, unknown>();
+  const open = referencesIn(value);
+  for (let reference = open.pop(); reference !== undefined; reference = open.pop()) {
+    if (found.has(reference)) continue;
+    let target: unknown = document;
+    for (const token of referenceTokens(reference)) target = nodeOf(target)[token];
+    if (target === undefined) continue;
+    found.set(reference, target);
+    open.push(...referencesIn(target));
+  }
+  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,6 +1,6 @@
 // Joins the services' OpenAPI documents into the published document.
 import { isNode, methods, type Node, nodeOf, referenceTokens } from '@shop/shared/contract';
-import { referencesIn, textOf, withReferences } from '../yaml-document.ts';
+import { reachable, referencesIn, textOf, withReferences } from '../yaml-document.ts';
 
 export interface ServiceContract {
   /** The service's name. It prefixes component names that have a different meaning in another service. */
@@ -140,24 +140,6 @@ function publicPart(part: ServiceContract, paths: Record<string, Node>): PublicC
     if (scheme !== undefined) components.set(`#/components/securitySchemes/${name}`, scheme);
   }
   return { ...part, paths, components };
-}
-
-/**
- * The components that a value refers to, directly or indirectly. A reference to an unknown component belongs to the
- * gateway.
- */
-function reachable(document: Node, value: unknown): Map<string, unknown> {
-  const found = new Map<string, unknown>();
-  const open = referencesIn(value);
-  for (let reference = open.pop(); reference !== undefined; reference = open.pop()) {
-    if (found.has(reference)) continue;
-    let target: unknown = document;
-    for (const token of referenceTokens(reference)) target = nodeOf(target)[token];
-    if (target === undefined) continue;
-    found.set(reference, target);
-    open.push(...referencesIn(target));
-  }
-  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function securitySchemes(paths: Readonly<Record<string, Node>>): Set<string> {

@@ -6,6 +6,7 @@ import type { GatewayConfig } from '../../entry/gateway-config.ts';
 import type { ApiLimit, OperationLimit } from '../../limits/limit-config.ts';
 import { withProblemExamples } from '../problems/problem-examples.ts';
 import { joinContracts, type ServiceContract } from './join-contracts.ts';
+import { openResponses } from './open-responses.ts';
 
 const frame = fileURLToPath(new URL('shop.openapi.yaml', import.meta.url));
 
@@ -13,12 +14,13 @@ const frame = fileURLToPath(new URL('shop.openapi.yaml', import.meta.url));
  * The public OpenAPI document.
  * @param config the configuration in force. Only contracts that a pipeline forwards to an upstream are published.
  * @param folder contracts are named relative to it
- * @param options whether the description of each operation states its limit
+ * @param options `limits`: whether the description of each operation states its limit; `closed`: whether responses
+ *   refuse further members, as the services' own documents do
  */
 export function publishedDocument(
   config: Pick<GatewayConfig, 'pipelines'>,
   folder: string,
-  { limits = true }: { readonly limits?: boolean } = {},
+  { limits = true, closed = false }: { readonly limits?: boolean; readonly closed?: boolean } = {},
 ): Node {
   const contracts = Object.values(config.pipelines).flatMap(({ policies }): ServiceContract[] => {
     const { contract, limit, forward } = apiAction(policies);
@@ -36,7 +38,8 @@ export function publishedDocument(
       },
     ];
   });
-  return joinContracts(withProblemExamples(bundleDocument(frame)), contracts);
+  const joined = joinContracts(withProblemExamples(bundleDocument(frame)), contracts);
+  return closed ? joined : openResponses(joined);
 }
 
 /** The action of the policy `api` in a pipeline; an empty node without it. */

@@ -1,0 +1,102 @@
+// The published document permits further members in responses. Its closed form, as the services have it, is for the shop's own checks.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { type Node, nodeOf } from '@shop/shared/contract';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { parse } from 'yaml';
+import { openResponses } from '../../gateway/plugin/pages/docs/open-responses.ts';
+import { publishedDocument } from '../../gateway/plugin/pages/docs/published-document.ts';
+import { reachable } from '../../gateway/plugin/pages/yaml-document.ts';
+import { contentsOf, examplesOf } from './contents.ts';
+
+const folder = fileURLToPath(new URL('../../gateway/config', import.meta.url));
+const config = parse(readFileSync(`${folder}/gateway.config.yml`, 'utf8'));
+const open = publishedDocument(config, folder);
+const closed = publishedDocument(config, folder, { closed: true });
+
+function refusesMembers(value: unknown): boolean {
+  return /"(?:additional|unevaluated)Properties":false/.test(JSON.stringify(value));
+}
+
+/** The bodies of responses, each with the components that it refers to, in which a further member is a fault. */
+function closedResponses(document: Node): string[] {
+  return contentsOf(document).flatMap(({ where, place, content }) => {
+    const schemas = [content.schema, ...reachable(document, content.schema).values()];
+    return place !== 'request' && refusesMembers(schemas) ? [where] : [];
+  });
+}
+
+/** Everything that describes requests, with the components that it refers to. */
+function requestsOf(document: Node): unknown[] {
+  return Object.values(nodeOf(document.paths)).flatMap((item) =>
+    Object.values(nodeOf(item)).map((operation) => {
+      const { parameters, requestBody } = nodeOf(operation);
+      return [parameters, requestBody, [...reachable(document, [parameters, requestBody])]];
+    }),
+  );
+}
+
+describe('the responses of the published document', () => {
+  it('permit further members, so that an addition breaks no generated client', () => {
+    expect(closedResponses(open)).toEqual([]);
+    expect(closedResponses(closed).length).toBeGreaterThan(100);
+  });
+
+  it('leave its requests closed, because the shop refuses unknown members', () => {
+    expect(requestsOf(open)).toEqual(requestsOf(closed));
+    expect(refusesMembers(requestsOf(open))).toBe(true);
+  });
+
+  it('have only examples that are valid by the closed schemas', () => {
+    const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
+    addFormats.default(ajv);
+    ajv.addSchema(closed, 'document');
+    const faults = contentsOf(closed).flatMap(({ where, content }) => {
+      const { $ref } = nodeOf(content.schema);
+      const validate = ajv.compile(typeof $ref === 'string' ? { $ref: `document${$ref}` } : nodeOf(content.schema));
+      return examplesOf(closed, content).flatMap((example) =>
+        validate(example) ? [] : [`${where}: ${ajv.errorsText(validate.errors)}`],
+      );
+    });
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('a schema of requests and responses', () => {
+  const content = (name: string) => ({
+    content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } },
+  });
+  const text = { type: 'string' };
+  const documentOf = (more: object = {}): Node => ({
+    paths: { '/v1/parcels': { post: { requestBody: content('Parcel'), responses: { 201: content('Parcel') } } } },
+    components: {
+      schemas: {
+        Parcel: { properties: { size: { $ref: '#/components/schemas/Size' }, note: text }, required: ['size'] },
+        Size: { properties: { width: text }, additionalProperties: false },
+        ...more,
+      },
+    },
+  });
+
+  it('has an open copy for responses, as have the schemas that refer to it', () => {
+    expect(openResponses(documentOf())).toEqual({
+      paths: { '/v1/parcels': { post: { requestBody: content('Parcel'), responses: { 201: content('ParcelView') } } } },
+      components: {
+        schemas: {
+          ...nodeOf(nodeOf(documentOf().components).schemas),
+          ParcelView: {
+            properties: { size: { $ref: '#/components/schemas/SizeView' }, note: text },
+            required: ['size'],
+          },
+          SizeView: { properties: { width: text } },
+        },
+      },
+    });
+  });
+
+  it('is refused when another schema has the name of the copy', () => {
+    expect(() => openResponses(documentOf({ SizeView: text }))).toThrow('two schemas have one name');
+  });
+});
