@@ -1,7 +1,7 @@
 // The open connections: how many one client may hold, and which idle connection is closed for a new one.
 import type { Socket } from 'node:net';
 import type { Log } from '@shop/shared/runtime';
-import { clientNetwork } from '../plugin/entry/client-network.ts';
+import { clientNetwork } from '@shop/shared/runtime';
 import { LinkedQueue, QueueEntry } from './linked-queue.ts';
 
 export interface ConnectionLimits {

@@ -1,7 +1,6 @@
 // The guard runs before every pipeline, and so also for paths that no pipeline matches.
 import { contentTooLarge, Problem } from '@shop/shared/problem';
-import { inRequest } from '@shop/shared/runtime';
-import { addressIn, plainAddress } from './client-network.ts';
+import { addressIn, inRequest, plainAddress } from '@shop/shared/runtime';
 import { allowOrigin, answerPreflight, type CorsOrigins, isPreflight } from './cors.ts';
 import type { GatewayRequest } from './gateway-request.ts';
 import { type HeaderFields, readHeaderFields } from './header-fields.ts';

@@ -1,6 +1,6 @@
 // Step `rate-limit` of API requests, and policy `limit` of pages: how many requests one account or client network may
 // send.
-import { clientNetwork } from '../entry/client-network.ts';
+import { clientNetwork } from '@shop/shared/runtime';
 import type { GatewayRequest } from '../entry/gateway-request.ts';
 import { actionSchema, type Policy } from '../entry/policy.ts';
 import { type ApiLimit, rateSchema } from './limit-config.ts';

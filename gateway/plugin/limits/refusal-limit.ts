@@ -1,7 +1,8 @@
 // Step `refusal-limit`: bounds the refusals that a caller can learn from. A response 409 shows that an e-mail address
 // is registered; a response 403 to a change of an account may be a guess at its password.
+
+import { clientNetwork } from '@shop/shared/runtime';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
-import { clientNetwork } from '../entry/client-network.ts';
 import type { GatewayRequest } from '../entry/gateway-request.ts';
 import type { Step } from '../entry/policy.ts';
 import type { ApiLimit, OperationLimit } from './limit-config.ts';

@@ -1,5 +1,5 @@
 // Policy `health`: whether the gateway is alive, and whether it is ready for requests.
-import { clientNetwork } from '../entry/client-network.ts';
+import { clientNetwork } from '@shop/shared/runtime';
 import type { GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
 import { actionSchema, type Policy } from '../entry/policy.ts';
 import { sendDocument } from '../entry/send-response.ts';

@@ -1,7 +1,7 @@
 // Whether a request comes from a program on this machine.
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
-import { plainAddress } from '../../entry/client-network.ts';
+import { plainAddress } from '@shop/shared/runtime';
 
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);

@@ -1,6 +1,6 @@
 // The addresses that count as one client.
 import { expect, it } from '@jest/globals';
-import { clientNetwork } from '../../plugin/entry/client-network.ts';
+import { clientNetwork } from '../../src/runtime/index.ts';
 
 it.each([
   ['192.0.2.1', '192.0.2.1'],
