@@ -193,6 +193,20 @@ describe('a stopped shop', () => {
     });
   });
 
+  it('products history shows the changes of a product with their author', async () => {
+    const { code, output } = await runShop(dataDir, 'products', 'history', 'CUP');
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: expect.stringMatching(/^TIME +BY +REASON +CHANGES\n\S+Z +operator +name: none → "Cup", .*price: none → 4.5/),
+    });
+    const listed = await runShop(dataDir, 'products', 'history', 'CUP', '--limit', '1', '--json');
+    expect(JSON.parse(listed.output)).toMatchObject([{ by: 'operator', staffId: null }]);
+    expect(await runShop(dataDir, 'products', 'history', 'LID')).toMatchObject({
+      code: 1,
+      complaints: 'there is no product with the sku or the id LID\n',
+    });
+  });
+
   it('status shows the events that wait for the next start', async () => {
     const { code, output } = await runShop(dataDir, 'status');
     expect(code).toBe(1);

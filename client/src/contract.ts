@@ -894,6 +894,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/products/{productId}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the changes of a product
+         * @description Each change by a client, an import or a command, with its author, the newest first. Changes before this release, and the sample
+         *     products of `seed`, have no entry. `nextCursor` and the `Link` header lead to the next page.
+         */
+        get: operations["listProductHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1960,6 +1981,26 @@ export interface components {
             createdAt: components["schemas"]["Time"];
             updatedAt: components["schemas"]["Time"];
         };
+        ProductChange: {
+            id: components["schemas"]["Id"];
+            createdAt: components["schemas"]["Time"];
+            /** @description `staff` for a request or an import over HTTP, `operator` for a command. */
+            by: string;
+            /** @description The account of the member of staff, or the client id of the machine. */
+            staffId?: components["schemas"]["Id"];
+            /** @description The id of the request. */
+            requestId?: string;
+            /** @description The reason of a change of the stock, or the import that made the change. */
+            reason?: string;
+            changes: {
+                /** @description A member of `NewProduct`, with `stock` as the number of units on hand, or `archived`. */
+                member: string;
+                /** @description The value before. Absent when the product did not have the member. */
+                old?: unknown;
+                /** @description The value after. Absent when the product no longer has the member. */
+                new?: unknown;
+            }[];
+        };
         ProductFilters: {
             id?: components["schemas"]["IdConditions"];
             sku?: components["schemas"]["SkuConditions"];
@@ -1973,6 +2014,38 @@ export interface components {
             name?: components["schemas"]["TextConditions"];
             status?: components["schemas"]["StatusConditions"];
             archived?: components["schemas"]["BooleanConditions"];
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c71",
+         *           "createdAt": "2026-11-21T03:00:00.000Z",
+         *           "by": "staff",
+         *           "staffId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a02",
+         *           "requestId": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
+         *           "changes": [
+         *             {
+         *               "member": "price",
+         *               "old": 14.5,
+         *               "new": 12.9
+         *             },
+         *             {
+         *               "member": "rating",
+         *               "old": 4.5
+         *             }
+         *           ]
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 20,
+         *         "hasMore": false
+         *       }
+         *     }
+         */
+        ProductHistory: {
+            items: components["schemas"]["ProductChange"][];
+            pagination: components["schemas"]["Pagination"];
         };
         /**
          * @example {
@@ -5116,6 +5189,54 @@ export interface operations {
             default: components["responses"]["GatewayRefused"];
         };
     };
+    listProductHistory: {
+        parameters: {
+            query?: {
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
+                createdAt?: string[];
+                /** @description The maximum number of items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same filters and sort. */
+                cursor?: components["parameters"]["CatalogueCursor"];
+            };
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The id of a product. A value that is not a UUID is answered with 404. */
+                productId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["PageETag"];
+                    Link: components["headers"]["NextPage"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProductHistory"];
+                };
+            };
+            304: components["responses"]["PageNotModified"];
+            400: components["responses"]["CatalogueInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["CatalogueForbidden"];
+            404: components["responses"]["CatalogueNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["QueryTooCostly"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["CatalogueServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
 }
 
 export interface Endpoint {
@@ -5305,6 +5426,10 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
   },
   "GET /v1/products/{productId}/stock": {
     "id": "getStock",
+    "keyed": false
+  },
+  "GET /v1/products/{productId}/history": {
+    "id": "listProductHistory",
     "keyed": false
   }
 };

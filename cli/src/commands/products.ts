@@ -1,13 +1,22 @@
-// `products`: imports products from a file, and exports them to one.
-import { exportProducts, type Format, formats, type ImportResult, importProducts } from '@shop/catalogue/operator';
+// `products`: imports products from a file, exports them to one, and lists the changes of a product.
+import {
+  exportProducts,
+  type Format,
+  formats,
+  type ImportResult,
+  importProducts,
+  listProductHistory,
+  type RecordedChange,
+} from '@shop/catalogue/operator';
 import type { Environment } from '@shop/shared/runtime';
 import { Command, Option } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type Output, print, withJson } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
+import { table } from '../output/table.ts';
 import { withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
-import { givenPath } from './arguments.ts';
+import { givenPath, limit } from './arguments.ts';
 
 interface FileChoice extends Output {
   readonly format?: Format;
@@ -21,7 +30,9 @@ lowStockThreshold, images and attributes. externalKey is the sku and identifies 
 changes that product. An absent status, stock, lowStockThreshold, images or attributes stays unchanged.`;
 
 export function productsCommand(): Command {
-  const command = new Command('products').description('import products from a file, or export them to one');
+  const command = new Command('products').description(
+    'import products from a file, export them to one, and list the changes of a product',
+  );
   withFile(command.command('import').description('import products from a file'))
     .option('--refused <file>', 'file for the refused lines; default: FILE.refused.ndjson')
     .addHelpText(
@@ -48,6 +59,15 @@ export function productsCommand(): Command {
         exportProducts(environment, { path, format, onProgress }),
       );
       print(output, { products, file: path, seconds }, () => `Wrote ${products} products into ${path}.`);
+    });
+  withJson(command.command('history').description('list the changes of a product, with who made them, newest first'))
+    .argument('<product>', 'the sku or the id of a product')
+    .option('--limit <n>', 'at most this many changes', limit, 50)
+    .action(async (product: string, { limit: most, ...output }: Output & { limit: number }) => {
+      const changes = await withShop((shop) =>
+        listProductHistory(operatorEnvironment(shop, 'catalogue'), product, most),
+      );
+      print(output, changes, () => listed(changes));
     });
   return command;
 }
@@ -87,4 +107,19 @@ function describe(result: ImportResult, report: string, rate: number): string {
     );
   }
   return lines.join('\n');
+}
+
+function listed(changes: readonly RecordedChange[]): string {
+  if (changes.length === 0) return 'The product has no recorded change.';
+  const rows = changes.map(({ createdAt, by, staffId, reason, changes: members }) => [
+    createdAt.toISOString(),
+    staffId === null ? by : `${by} ${staffId}`,
+    reason ?? '',
+    members.map(({ member, old, new: present }) => `${member}: ${shown(old)} → ${shown(present)}`).join(', '),
+  ]);
+  return table([['TIME', 'BY', 'REASON', 'CHANGES'], ...rows]);
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'none' : JSON.stringify(value);
 }

@@ -2,19 +2,23 @@
 import { sql } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { etagOf, requireMatch, weakEtagOf } from '@shop/shared/http';
+import { shownColumns } from './archived-status.ts';
 import type { Operation } from './context.ts';
 import { noSuchProduct } from './product.ts';
+import { enterChanges } from './product-changes.ts';
+import type { WrittenRow } from './product-input.ts';
+import { staffOf } from './stock-ledger.ts';
 
 /**
  * 204, also for a product that is already archived, whatever `If-Match` contains; 412 when `If-Match` is stale. The row
  * lock orders an archiving and a concurrent reservation. The reservation checks the status again when it has the lock.
  */
-export const archiveProduct: Operation<'archiveProduct'> = async (request, { database }) => {
+export const archiveProduct: Operation<'archiveProduct'> = async (request, { database, products }) => {
   const { productId } = request.path;
   await database.transaction(async (tx) => {
-    const [present] = await sql<{ version: number; isArchived: boolean }>(
+    const [present] = await sql<WrittenRow & { version: number; isArchived: boolean }>(
       tx,
-      `SELECT version, archived_status IS NOT NULL AS "isArchived" FROM products WHERE id = $1 FOR UPDATE`,
+      `SELECT ${shownColumns}, version, archived_status IS NOT NULL AS "isArchived" FROM products WHERE id = $1 FOR UPDATE`,
       [productId],
     );
     if (!present) throw noSuchProduct();
@@ -25,6 +29,8 @@ export const archiveProduct: Operation<'archiveProduct'> = async (request, { dat
       `UPDATE products SET archived_status = status, status = 'pending' WHERE id = $1 RETURNING version`,
       [productId],
     );
+    const change = { productId, before: present, after: { ...present, isArchived: true } };
+    await enterChanges(tx, [change], products.currency, staffOf(request));
     await appendEvent(tx, {
       type: 'product.archived.v1',
       subject: productId,

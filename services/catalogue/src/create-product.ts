@@ -5,6 +5,7 @@ import { sql } from '@shop/shared/database';
 import { idempotent } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import type { Operation } from './context.ts';
+import { enterChanges } from './product-changes.ts';
 import { appendProductEvents } from './product-events.ts';
 import { columnValues, type ProductInput, productFaults, toRow, writtenColumns } from './product-input.ts';
 import { refuseIdAsSku, usedSku } from './sku.ts';
@@ -29,6 +30,7 @@ export const createProduct: Operation<'createProduct'> = async (request, context
     const { stock: quantity } = row;
     const cause = staffOf(request);
     await enterReceived(tx, [{ productId: id, quantity }], cause);
+    await enterChanges(tx, [{ productId: id, after: { ...row, isArchived: false } }], currency, cause);
     const product = { productId: id, version: 1, row, inStock: quantity > 0 };
     await appendProductEvents(tx, 'product.created.v1', [product], currency, cause);
     return staff.reply(201, Object.values(created), { Location: `/v1/products/${id}` });

@@ -364,6 +364,58 @@ export interface components {
             /** @description Units on hand that are not promised. */
             readonly available: number;
         };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c71",
+         *           "createdAt": "2026-11-21T03:00:00.000Z",
+         *           "by": "staff",
+         *           "staffId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a02",
+         *           "requestId": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
+         *           "changes": [
+         *             {
+         *               "member": "price",
+         *               "old": 14.5,
+         *               "new": 12.9
+         *             },
+         *             {
+         *               "member": "rating",
+         *               "old": 4.5
+         *             }
+         *           ]
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 20,
+         *         "hasMore": false
+         *       }
+         *     }
+         */
+        readonly ProductHistory: {
+            readonly items: readonly components["schemas"]["ProductChange"][];
+            readonly pagination: components["schemas"]["Pagination"];
+        };
+        readonly ProductChange: {
+            readonly id: components["schemas"]["Id"];
+            readonly createdAt: components["schemas"]["Time"];
+            /** @description `staff` for a request or an import over HTTP, `operator` for a command. */
+            readonly by: string;
+            /** @description The account of the member of staff, or the client id of the machine. */
+            readonly staffId?: components["schemas"]["Id"];
+            /** @description The id of the request. */
+            readonly requestId?: string;
+            /** @description The reason of a change of the stock, or the import that made the change. */
+            readonly reason?: string;
+            readonly changes: readonly {
+                /** @description A member of `NewProduct`, with `stock` as the number of units on hand, or `archived`. */
+                readonly member: string;
+                /** @description The value before. Absent when the product did not have the member. */
+                readonly old?: unknown;
+                /** @description The value after. Absent when the product no longer has the member. */
+                readonly new?: unknown;
+            }[];
+        };
         readonly ProductSearch: {
             readonly q?: components["schemas"]["SearchText"];
             readonly facets?: readonly ("brand" | "category" | "price")[];
@@ -489,6 +541,8 @@ export interface components {
             readonly name: string;
             /** @description In the smallest unit of the shop's currency. */
             readonly unitPriceMinor: number;
+            /** @description The price that the product had 7 days ago, or its first one if it is newer. */
+            readonly usualPriceMinor: number;
         };
         /** Format: uuid */
         readonly Id: string;
@@ -1387,6 +1441,50 @@ export interface operations {
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly listProductHistory: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
+                readonly createdAt?: readonly string[];
+                /** @description The maximum number of items on a page. */
+                readonly limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same filters and sort. */
+                readonly cursor?: components["parameters"]["Cursor"];
+            };
+            readonly header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            readonly path: {
+                /** @description The id of a product. A value that is not a UUID is answered with 404. */
+                readonly productId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One page. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["PageETag"];
+                    readonly Link: components["headers"]["NextPage"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ProductHistory"];
+                };
+            };
+            readonly 304: components["responses"]["PageNotModified"];
+            readonly 400: components["responses"]["InvalidRequest"];
+            readonly 401: components["responses"]["Unauthenticated"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 422: components["responses"]["QueryTooCostly"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };

@@ -10,6 +10,7 @@ import { getStock } from './get-stock.ts';
 import { importProducts } from './import-products.ts';
 import { listBrands } from './list-brands.ts';
 import { listCategories } from './list-categories.ts';
+import { listProductHistory } from './list-product-history.ts';
 import { listProducts } from './list-products.ts';
 import { releaseReservation } from './release-reservation.ts';
 import { reserveStock } from './reserve-stock.ts';
@@ -28,6 +29,7 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   createProduct,
   updateProduct,
   archiveProduct,
+  listProductHistory,
   getStock,
   reserveStock,
   releaseReservation,

@@ -26,6 +26,7 @@ import { decimalsOf } from '@shop/shared/runtime';
 import { shownStatus } from './archived-status.ts';
 import { attributeFields, type DeclaredAttribute } from './attribute-filters.ts';
 import { openNameLists } from './name-counts.ts';
+import { historySpec } from './product-changes.ts';
 
 const statuses = ['available', 'active', 'backorder', 'pending'] as const;
 
@@ -131,6 +132,8 @@ export interface Products {
   readonly decimals: number;
   /** The lists of brands and of categories. */
   readonly names: ReturnType<typeof openNameLists>;
+  /** The changes of a product, for staff. */
+  readonly history: Collection<unknown>;
   readonly staff: ProductView;
   /** @param caller undefined unless the caller may change products */
   viewFor(caller: Caller | undefined): ProductView;
@@ -154,8 +157,14 @@ export function openProducts(
   };
   const customers = view(productSpec(currency, declared), 'version::text', (version) => etagOf(Number(version)));
   const staff = view(staffSpec(currency, declared), "concat_ws('.', version, stock, reserved + oversold)", weakEtagOf);
-  const own = { currency, decimals: decimalsOf(currency), names: openNameLists(cursors, visible) };
-  return { ...own, staff, viewFor: (caller) => (caller === undefined ? customers : staff) };
+  const lists = { names: openNameLists(cursors, visible), history: openCollection(historySpec, cursors) };
+  return {
+    currency,
+    decimals: decimalsOf(currency),
+    ...lists,
+    staff,
+    viewFor: (caller) => (caller === undefined ? customers : staff),
+  };
 }
 
 export function noSuchProduct(): Problem {

@@ -6,6 +6,7 @@ import type { components } from './generated.ts';
 import { countStock } from './measure-stock.ts';
 import { appendStockEvents, type MovedStock } from './stock-events.ts';
 import type { MovementCause } from './stock-ledger.ts';
+import { usualPriceSql } from './usual-price.ts';
 
 export type ReservationInput = components['schemas']['NewReservation'];
 type WantedLine = ReservationInput['lines'][number];
@@ -90,6 +91,7 @@ export async function takeStock(
        SELECT id, 'reserved', quantity, $1, stock, promised, $10, $11, $6, $12 FROM taken
      )
      SELECT free.id AS "productId", taken.quantity, taken.name, taken.price_minor AS "unitPriceMinor",
+       ${usualPriceSql('taken.id', 'taken.price_minor')} AS "usualPriceMinor",
        taken.stock, taken.promised, taken.version, taken.low_stock_threshold AS threshold,
        EXISTS (SELECT FROM permitted) AS "isPermitted"
      FROM claimed LEFT JOIN free ON true LEFT JOIN taken ON taken.id = free.id`,
@@ -119,7 +121,9 @@ export async function takeStock(
   countStock(tx, 'reserved', taken);
   const changes = taken.map((line) => ({ ...line, before: { promised: line.promised - line.quantity } }));
   await appendStockEvents(tx, changes, cause);
-  return taken.map(({ productId, quantity, name, unitPriceMinor }) => ({ productId, quantity, name, unitPriceMinor }));
+  return taken.map(({ productId, quantity, name, unitPriceMinor, usualPriceMinor }) => {
+    return { productId, quantity, name, unitPriceMinor, usualPriceMinor };
+  });
 }
 
 function sumOf(lines: readonly WantedLine[]): number {
@@ -188,7 +192,8 @@ async function refusal(
 async function repeated(tx: Transaction, input: ReservationInput): Promise<ReservedLine[] | undefined> {
   const lines = await sql<ReservedLine>(
     tx,
-    `SELECT product_id AS "productId", quantity, line.name, unit_price_minor AS "unitPriceMinor"
+    `SELECT product_id AS "productId", quantity, line.name, unit_price_minor AS "unitPriceMinor",
+       ${usualPriceSql('product_id', 'unit_price_minor')} AS "usualPriceMinor"
      FROM reservations JOIN reservation_lines AS line ON reservation_id = id
      WHERE id = $1 AND account_id = $2 AND state = 'held'`,
     [input.reservationId, input.accountId],

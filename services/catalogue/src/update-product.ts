@@ -7,6 +7,7 @@ import { mergePatch } from '@shop/shared/json';
 import { assignments, shownColumns } from './archived-status.ts';
 import type { Operation } from './context.ts';
 import { noSuchProduct } from './product.ts';
+import { enterChanges } from './product-changes.ts';
 import { appendProductEvents, changesProduct } from './product-events.ts';
 import {
   columnValues,
@@ -75,6 +76,9 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
       const version = staff.versionOf(columns);
       const cause = staffOf(request);
       if (changed !== undefined) await enterReceived(tx, [{ productId, ...changed.entry }], cause);
+      const after = { ...row, isArchived: staysArchived };
+      const reason = changed?.entry.reason;
+      await enterChanges(tx, [{ productId, before: present, after, reason }], currency, cause);
       const { promised } = present;
       if (staysArchived !== present.isArchived || changesProduct(present, row)) {
         const shown = staysArchived ? { ...row, status: 'pending' as const } : row;

@@ -23,5 +23,6 @@ export const accessRules: AccessRules = {
     expected: unlessAbsent(200),
   },
   archiveProduct: { resource: 'product', scope: 'catalogue:write', expected: unlessAbsent(204) },
+  listProductHistory: { resource: 'product', scope: 'catalogue:write', expected: unlessAbsent(200) },
   getStock: { resource: 'product', scope: 'catalogue:write', expected: unlessAbsent(200) },
 };

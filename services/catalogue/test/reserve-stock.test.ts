@@ -19,7 +19,7 @@ describe('200', () => {
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
       state: 'held',
-      lines: [{ productId: cup, quantity: 3, name: 'Cup', unitPriceMinor: 1000 }],
+      lines: [{ productId: cup, quantity: 3, name: 'Cup', unitPriceMinor: 1000, usualPriceMinor: 1000 }],
     });
     expect(await inventory.figures(cup)).toBe('5/3/0');
     expect(await inventory.book(cup)).toBe('received 5, reserved 3');

@@ -8,7 +8,13 @@ import type { components } from './generated.ts';
 import { countRefusal } from './measure-orders.ts';
 import { checkLimits } from './order-limits.ts';
 import { type NewOrder, placeOrder } from './place-order.ts';
-import { abandonReservation, reservationIdFor, reserveStock, type WantedLine } from './stock-reservation.ts';
+import {
+  abandonReservation,
+  type ReservedLine,
+  reservationIdFor,
+  reserveStock,
+  type WantedLine,
+} from './stock-reservation.ts';
 
 type OrderInput = components['schemas']['NewOrder'];
 
@@ -70,7 +76,7 @@ function wantedLines({ items }: OrderInput): WantedLine[] {
 function priced(
   reservationId: string,
   wanted: readonly WantedLine[],
-  reserved: readonly { productId: string; name: string; unitPriceMinor: number }[],
+  reserved: readonly ReservedLine[],
   input: OrderInput,
 ): NewOrder {
   const lines = wanted.map((line) => {

@@ -15,6 +15,15 @@ export function countRefusal(reason: ProblemCode): void {
   instruments.orders.add(1, { 'shop.outcome': reason });
 }
 
+/** Counts an order that looks like one at a wrong price, once its transaction has committed. */
+export function countUnderpriced(tx: Transaction, kind: UnderpricedKind): void {
+  tx.afterCommit(() => instruments.underpricedOrders.add(1, { 'shop.kind': kind }));
+}
+
+const underpricedKinds = ['free', 'below-usual'] as const;
+/** `free`: the order costs nothing. `below-usual`: a line costs less than half of its usual price. */
+export type UnderpricedKind = (typeof underpricedKinds)[number];
+
 /** Counts a payment by its outcome, or a refund, once its transaction has committed. */
 export function countPayment(tx: Transaction, outcome: PaymentOutcome): void {
   tx.afterCommit(() => instruments.payments.add(1, { 'shop.outcome': outcome }));
@@ -62,6 +71,10 @@ export function observeOrders({ pool }: Database): void {
   beginCounting(
     instruments.payments,
     paymentOutcomes.map((outcome) => ({ 'shop.outcome': outcome })),
+  );
+  beginCounting(
+    instruments.underpricedOrders,
+    underpricedKinds.map((kind) => ({ 'shop.kind': kind })),
   );
   observeOpenOrders(pool);
   observeFinishedOrders(pool);

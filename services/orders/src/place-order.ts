@@ -6,11 +6,10 @@ import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from './context.ts';
 import { countOrder } from './measure-orders.ts';
 import type { OrderView } from './order.ts';
-import type { WantedLine } from './stock-reservation.ts';
+import type { ReservedLine, WantedLine } from './stock-reservation.ts';
+import { reportUnderpriced } from './underpriced-order.ts';
 
-export interface PricedLine extends WantedLine {
-  readonly name: string;
-  readonly unitPriceMinor: number;
+export interface PricedLine extends WantedLine, ReservedLine {
   readonly lineTotalMinor: bigint;
 }
 
@@ -29,7 +28,7 @@ export interface NewOrder {
 export async function placeOrder(
   tx: Transaction,
   request: OperationRequest,
-  { orders, paymentDueMinutes }: OrdersContext,
+  { orders, paymentDueMinutes, log }: OrdersContext,
   order: NewOrder,
 ): Promise<Reply> {
   const caller = callerOf(request);
@@ -68,6 +67,7 @@ export async function placeOrder(
     },
   });
   countOrder(tx, 'placed');
+  reportUnderpriced(tx, log, id, order);
   return reply(201, row, { Location: `/v1/orders/${id}` });
 }
 

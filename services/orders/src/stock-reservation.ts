@@ -25,6 +25,8 @@ export interface ReservedLine {
   readonly productId: string;
   readonly name: string;
   readonly unitPriceMinor: number;
+  /** Absent from a catalogue of the previous release. */
+  readonly usualPriceMinor?: number;
 }
 
 /** `held`: reserved for this order. `gone`: the id is used up. `refused`: nothing was reserved, with the reasons. */

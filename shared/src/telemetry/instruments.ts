@@ -26,6 +26,11 @@ function createInstruments(meter: Meter) {
     outboxDelay: seconds('shop.outbox.delay', 'From the change to its event in the queue.', delays),
     deliveries: count('shop.deliveries', '{delivery}', 'Deliveries to a consumer, by what it made of them.'),
     orders: count('shop.orders', '{order}', 'Orders that were placed, refused or changed their status.'),
+    underpricedOrders: count(
+      'shop.orders.underpriced',
+      '{order}',
+      'Orders that cost nothing, or with a line far below its usual price.',
+    ),
     payments: count('shop.payments', '{payment}', 'Payments by what became of them, and refunds.'),
     stockMovements: count(
       'shop.stock.movements',

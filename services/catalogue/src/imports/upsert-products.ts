@@ -2,6 +2,7 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import { isId, newId } from '@shop/shared/runtime';
 import { assignments, shownColumns } from '../archived-status.ts';
+import { enterChanges } from '../product-changes.ts';
 import { appendProductEvents, changesProduct } from '../product-events.ts';
 import { columnValues, type WrittenRow, writtenColumns } from '../product-input.ts';
 import { appendStockEvents, stockChangeOf } from '../stock-events.ts';
@@ -136,6 +137,13 @@ async function upsertDistinct(
   if (created.length > 0) await sql(tx, insert, columnsOf(created));
   const written = changed.length === 0 ? [] : await sql<WrittenVersion>(tx, update, columnsOf(changed));
   await enterReceived(tx, received, cause);
+  const entered = [
+    ...created.map(({ id, row }) => ({ productId: id, after: { ...row, isArchived: false } })),
+    ...changed.map(({ id, row, present }) => {
+      return { productId: id, before: present, after: { ...row, isArchived: present.isArchived } };
+    }),
+  ];
+  await enterChanges(tx, entered, currency, cause);
   const added = created.map(({ id, row }) => ({ productId: id, version: 1, row, inStock: row.stock > 0 }));
   await appendProductEvents(tx, 'product.created.v1', added, currency, cause);
   await appendChanges(tx, changed, new Map(written.map(({ id, version }) => [id, version])), currency, cause);

@@ -4,6 +4,7 @@ export { eachMovedReservation, type KnownReservation, readReservations } from '.
 export { exportProducts } from './export-products.ts';
 export { type ImportResult, importProducts } from './import-products.ts';
 export { type AccountHold, listHolds } from './list-holds.ts';
+export { listProductHistory, type RecordedChange } from './list-product-history.ts';
 export { type Format, formats } from './product-file.ts';
 export { type RebuiltSearch, rebuildSearch } from './rebuild-search.ts';
 export { handOverReservation, type ReservedOrder, releaseUnits, restoreReservation } from './repair-reservations.ts';
