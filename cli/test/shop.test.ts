@@ -197,7 +197,9 @@ describe('a stopped shop', () => {
     const { code, output } = await runShop(dataDir, 'products', 'history', 'CUP');
     expect({ code, output }).toEqual({
       code: 0,
-      output: expect.stringMatching(/^TIME +BY +REASON +CHANGES\n\S+Z +operator +name: none → "Cup", .*price: none → 4.5/),
+      output: expect.stringMatching(
+        /^TIME +BY +REASON +CHANGES\n\S+Z +operator +name: none → "Cup", .*price: none → 4.5/,
+      ),
     });
     const listed = await runShop(dataDir, 'products', 'history', 'CUP', '--limit', '1', '--json');
     expect(JSON.parse(listed.output)).toMatchObject([{ by: 'operator', staffId: null }]);
