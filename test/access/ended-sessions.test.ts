@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createMachine, grantScopes, revokeMachine } from '@shop/accounts/operator';
+import { createMachine, grantScopes, revokeMachine, revokeScopes } from '@shop/accounts/operator';
 import { eventually, startServices, type TestService } from '@shop/shared/testing';
 import { decodeJwt } from 'jose';
 import { startGateway, type TestGateway } from '../../gateway/test/start-gateway.ts';
@@ -139,6 +139,14 @@ const ends: Record<string, { readonly all?: true; end(account: Holder, sessions:
   },
   'a block by staff': { all: true, end: ({ id }) => act(id, 'block') },
   'the end of all sessions by staff': { all: true, end: ({ id }) => act(id, 'end-sessions') },
+  'a revoked scope': {
+    all: true,
+    async end({ email }) {
+      const environment = { DATABASE_URL: accounts.services.database.urls.accounts };
+      await grantScopes(environment, email, ['orders:fulfil', 'orders:read-all']);
+      await revokeScopes(environment, email, ['orders:read-all']);
+    },
+  },
   'the undoing of a change of the address': {
     all: true,
     async end({ id }, [ended]) {

@@ -4,6 +4,7 @@ import { type Environment, emailKey, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { audit } from '../audit.ts';
 import { readDatabaseConfig } from '../config.ts';
+import { endAllFamilies } from '../refresh-token.ts';
 
 export const staffScopes = [
   'accounts:support',
@@ -35,7 +36,7 @@ export async function grantScopes(
 }
 
 /**
- * Removes scopes from an account. Tokens that were issued before keep them for at most 15 minutes.
+ * Removes scopes from an account. Its sessions end, so its access tokens with these scopes are refused within 2 seconds.
  * @param environment the variables of accounts, of which DATABASE_URL is read
  * @returns the account with its remaining scopes
  * @throws StartError when no account has this e-mail address
@@ -77,6 +78,7 @@ async function changeScopes(
       const to = staffScopes.filter((scope) => keeps(scope, from.includes(scope)));
       if (to.length !== from.length || !to.every((scope) => from.includes(scope))) {
         await sql(tx, 'UPDATE accounts SET scopes = $2::text[] WHERE id = $1', [accountId, to]);
+        if (!from.every((scope) => to.includes(scope))) await endAllFamilies(tx, accountId);
         await audit(tx, { action: 'scopes-changed', accountId, requestId: undefined, detail: { from, to } });
       }
       return { ...account, scopes: to };
