@@ -17,7 +17,7 @@ export interface paths {
         /**
          * Register an account
          * @description An e-mail address can be registered once. Case, Unicode form and surrounding blanks make no difference. The address is
-         *     returned as it was written.
+         *     returned as it was written. A former address belongs to its account for as long as the change of the address can be undone.
          */
         post: operations["registerAccount"];
         delete?: never;
@@ -58,7 +58,7 @@ export interface paths {
          *
          *     A new `email` takes effect when it is verified with the token that is sent to it. Until then it is the `pending_email`, and another
          *     new address replaces it; the present address as `email` withdraws it, and so does a new `password` without `email`, because
-         *     somebody else may have requested the change. At most 5 verification e-mails an hour are sent for an
+         *     somebody else may have requested the change. A new `password` also withdraws a pending erasure. At most 5 verification e-mails an hour are sent for an
          *     account; a further change is answered with 429. The holder is notified of every such change by e-mail, at the previous
          *     address of the account if it is verified.
          */
@@ -83,9 +83,11 @@ export interface paths {
         /**
          * Have one's own account erased
          * @description The account and the personal data of its holder are erased 7 days later, at `erase_at`. Until then the account can be used, and
-         *     `DELETE` withdraws the request. From `erase_at` on nobody can log in. Orders keep their products, amounts and the country of their
-         *     address; pending ones are cancelled, and those on their way are completed before. The holder is notified by e-mail. A repeated
-         *     request keeps the time.
+         *     `DELETE` withdraws the request. A password reset, a new password, and undoing a change of the address withdraw it, too, because
+         *     somebody else may have requested it. An account that never had a verified address is erased immediately: `erase_at` is the present
+         *     time. From `erase_at` on nobody can log in. Orders keep their products, amounts and the country of their
+         *     address; pending ones are cancelled, and those on their way are completed before. The holder is notified by e-mail now and a day
+         *     before, at the verified address and at each other address that was verified in the last 7 days. A repeated request keeps the time.
          */
         post: operations["eraseAccount"];
         /**
@@ -263,6 +265,8 @@ export interface paths {
          * Verify an e-mail address
          * @description With the token of the e-mail that a registration or a change of the address sends. A token is valid for 24 hours and works
          *     once. The new address of a change takes effect now; when another account has registered it meanwhile, the answer is 409.
+         *     A blocked account keeps its address; the token can be used when it is unblocked. The first verification of an account withdraws a
+         *     pending erasure.
          *     Unknown, used, replaced and expired tokens get the same answer, `invalid-token`.
          */
         post: operations["verifyEmail"];
@@ -306,8 +310,9 @@ export interface paths {
         /**
          * Undo a change of the e-mail address
          * @description With the token of the notice that the former address got. It is valid until 7 days after the change took effect, and works
-         *     once. The former address is the address of the account again, a change that is not verified is withdrawn, and every session
-         *     ends.
+         *     once. The former address is the address of the account again, and belongs to it until then: nobody else can register it. A change
+         *     that is not verified and a pending erasure are withdrawn, and every session ends. A password that was set after the change was
+         *     requested, or in the 7 days before, is void. The former address gets an e-mail with a token to set a new password.
          *     Unknown, used, replaced and expired tokens get the same answer, `invalid-token`.
          */
         post: operations["undoEmailChange"];
@@ -350,7 +355,7 @@ export interface paths {
         /**
          * Set a new password with the token of an e-mail
          * @description A token is valid for 30 minutes and works once. Every session of the account ends, the e-mail address counts as verified, a change
-         *     of the address that is not verified is withdrawn, and the holder is notified.
+         *     of the address that is not verified and a pending erasure are withdrawn, and the holder is notified.
          *     Unknown, used, replaced and expired tokens get the same answer, `invalid-token`.
          */
         post: operations["confirmPasswordReset"];
@@ -2341,6 +2346,18 @@ export interface components {
                 };
             };
         };
+        /** @description `account-blocked`: the token is valid, and the shop has blocked the account, so its address does not change. */
+        AddressChangeBlocked: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "account-blocked";
+                };
+            };
+        };
         /** @description The gateway received no valid response from the service. */
         AccountsBadGateway: {
             headers: {
@@ -2722,7 +2739,8 @@ export interface components {
         };
         /**
          * @description `forbidden`: the account belongs to another caller, or does not exist. `reauthentication-required`: the change of password or
-         *     e-mail address needs `current_password` or a new log-in. `wrong-password`: `current_password` is wrong.
+         *     e-mail address needs `current_password` or a new log-in. `wrong-password`: `current_password` is wrong. `account-blocked`: the shop
+         *     has blocked the account.
          */
         UpdateForbidden: {
             headers: {
@@ -2733,7 +2751,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code: "forbidden" | "reauthentication-required" | "wrong-password";
+                    code: "forbidden" | "reauthentication-required" | "wrong-password" | "account-blocked";
                 };
             };
         };
@@ -3890,6 +3908,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["InvalidToken"];
+            403: components["responses"]["AddressChangeBlocked"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["VerificationConflict"];
             413: components["responses"]["ContentTooLarge"];

@@ -22,7 +22,7 @@ export interface AuditDetails {
   'email-verified': { readonly email: string; readonly by: 'holder' | 'operator' };
   'email-change-requested': { readonly from: string; readonly to: string };
   'email-change-withdrawn': { readonly to: string };
-  'email-change-undone': { readonly from: string; readonly to: string };
+  'email-change-undone': { readonly from: string; readonly to: string; readonly passwordVoided: boolean };
   'email-token-refused': { readonly purpose: EventPayloads['email-token.issued.v1']['kind'] };
   'password-reset-requested': Record<never, never>;
   /** A reset was requested for an account that has had its maximum of e-mails, so none was sent. */

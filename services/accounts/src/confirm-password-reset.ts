@@ -5,6 +5,7 @@ import { refuseCommonPassword } from './common-passwords.ts';
 import type { Operation } from './context.ts';
 import { requireUsable, useEmailToken, voidEmailTokens } from './email-token.ts';
 import { countCredentialsChange, saveAccount, withdrawEmailChange } from './email-verification.ts';
+import { withdrawErasure } from './erasure.ts';
 import { endAllFamilies } from './refresh-token.ts';
 
 /**
@@ -21,8 +22,9 @@ export const confirmPasswordReset: Operation<'confirmPasswordReset'> = async (re
   const passwordHash = await context.passwords.hash(password);
   return useEmailToken(request, context, 'password-reset', token, async (tx, { account }) => {
     const { id: accountId } = account;
-    // The holder may not know about an unverified change of the address, so it is withdrawn.
+    // The holder may not know about an unverified change of the address or an erasure, so both are withdrawn.
     await withdrawEmailChange(tx, account, request.id);
+    await withdrawErasure(tx, account, request.id);
     account.set({ passwordHash, emailVerified: true });
     countCredentialsChange(account);
     await saveAccount(tx, request, account, { credentialsChanged: ['password'] });

@@ -4,7 +4,8 @@ import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent, type EventPayloads } from '@shop/shared/events';
 import { idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
-import { Account, localeOf } from './account.ts';
+import { emailKey } from '@shop/shared/runtime';
+import { Account, localeOf, notErased } from './account.ts';
 import { audit } from './audit.ts';
 import type { Context } from './context.ts';
 import { inside } from './models.ts';
@@ -47,9 +48,16 @@ export async function sendEmailToken(
   const token = randomBytes(tokenBytes).toString('base64url');
   const [stored] = await sql<{ expiresAt: Date }>(
     tx,
-    `INSERT INTO email_tokens (digest, account_id, purpose, email, expires_at)
-     VALUES ($1, $2, $3, $4, now() + $5 * interval '1 hour') RETURNING expires_at AS "expiresAt"`,
-    [digestOf(token), accountId, purpose, address, lifetimes[purpose]],
+    `INSERT INTO email_tokens (digest, account_id, purpose, email, expires_at, email_key)
+     VALUES ($1, $2, $3, $4, now() + $5 * interval '1 hour', $6) RETURNING expires_at AS "expiresAt"`,
+    [
+      digestOf(token),
+      accountId,
+      purpose,
+      address,
+      lifetimes[purpose],
+      purpose === 'email-change-undo' ? emailKey(address) : null,
+    ],
   );
   if (stored === undefined) throw new Error('a stored token has a time');
   const sealedToken = context.emailTokenSeal.seal(token, { kind: purpose, accountId, email });
@@ -82,7 +90,8 @@ export interface UsedToken {
 /**
  * Runs `use` with the account of the token in one transaction, and answers 204. Concurrent requests with one token wait
  * for the row of the account, so only the first of them finds the token. A refused token is recorded.
- * @throws Problem 400 `invalid-token`, the same for an unknown, used, replaced and expired token
+ * @throws Problem 400 `invalid-token`, the same for an unknown, used, replaced and expired token, and for one of an
+ *   account whose erasure is due
  */
 export async function useEmailToken(
   request: OperationRequest,
@@ -138,7 +147,8 @@ async function takeToken(tx: Transaction, purpose: EmailTokenPurpose, digest: st
     'SELECT account_id AS "accountId" FROM email_tokens WHERE digest = $1 AND purpose = $2',
     [digest, purpose],
   );
-  const account = found && (await Account.findByPk(found.accountId, inside(tx, 'UPDATE')));
+  const where = found && { id: found.accountId, ...notErased() };
+  const account = where && (await Account.findOne({ where, ...inside(tx, 'UPDATE') }));
   if (!account) return undefined;
   const [taken] = await sql<{ email: string; createdAt: Date }>(
     tx,

@@ -7,6 +7,7 @@ import { emailKey } from '@shop/shared/runtime';
 import { Account, emailTaken, toDetails } from './account.ts';
 import { type AuditDetails, audit } from './audit.ts';
 import { sendEmailToken, type TokenSender, voidEmailTokens } from './email-token.ts';
+import { isFormerOfAnother } from './former-address.ts';
 import { inside } from './models.ts';
 
 /** The maximum number of e-mails of one kind that an account gets in an hour. */
@@ -69,10 +70,10 @@ export async function requestEmailChange(
   if (account.emailVerified) await sendEmailToken(tx, sender, account, 'email-change-undo', account.email);
 }
 
-/** Whether another account has registered the address. */
+/** Whether the address is that of another account, or can become it again because its change can be undone. */
 export async function isOfAnother(tx: Transaction, account: Account, email: string): Promise<boolean> {
   const holder = await Account.findOne({ where: { emailKey: emailKey(email) }, attributes: ['id'], ...inside(tx) });
-  return holder !== null && holder.id !== account.id;
+  return (holder !== null && holder.id !== account.id) || isFormerOfAnother(tx, account.id, email);
 }
 
 /** Removes the unverified change of the address, if there is one. The caller saves the account. */

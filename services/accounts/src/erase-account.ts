@@ -1,17 +1,20 @@
-// POST /v1/accounts/{accountId}/erase: the holder of an account has it erased after some days.
+// POST /v1/accounts/{accountId}/erase: the holder of an account has it erased, after some days if its address is verified.
 import { idempotent, keptAnswer } from '@shop/shared/http';
 import { Account, accountReply, requireAccountMatch } from './account.ts';
 import { audit } from './audit.ts';
 import type { Operation } from './context.ts';
 import { saveAccount } from './email-verification.ts';
+import { erasureNotice } from './erasure.ts';
 import { inside } from './models.ts';
 import { noSuchAccount, ownAccountId } from './own-account.ts';
 import { checkCurrentPassword, requireHolder } from './reauthentication.ts';
+import { endAllFamilies } from './refresh-token.ts';
 
 const days = 7;
 
 /**
- * A repeated request does not change the time of the erasure. With the same `Idempotency-Key` it also does not demand a
+ * An account that never had a verified address is erased immediately. Nobody could be told about its erasure, and the
+ * owner of the address may use the account by then. A repeated request does not change the time of the erasure. With the same `Idempotency-Key` it also does not demand a
  * withdrawn erasure again.
  * @throws Problem 403 for another account or a wrong password, 404 when the account does not exist, 412 for another
  * version than that of `If-Match`
@@ -27,11 +30,13 @@ export const eraseAccount: Operation<'eraseAccount'> = async (request, context) 
     requireAccountMatch(request, account);
     requireHolder(request, account, confirmedHash);
     if (account.eraseAt === null) {
-      const time = new Date(Date.now() + days * 86_400_000);
+      const { emailVerified } = account;
+      const time = new Date(Date.now() + (emailVerified ? days * 86_400_000 : 0));
       account.set({ eraseAt: time });
-      const eraseAt = time.toISOString();
-      await audit(tx, { action: 'erasure-requested', accountId, requestId: request.id, detail: { eraseAt } });
-      await saveAccount(tx, request, account, { eraseAt });
+      const detail = { eraseAt: time.toISOString() };
+      await audit(tx, { action: 'erasure-requested', accountId, requestId: request.id, detail });
+      await saveAccount(tx, request, account, emailVerified ? await erasureNotice(tx, account, time) : {});
+      if (!emailVerified) await endAllFamilies(tx, accountId);
     }
     return accountReply(202, account);
   });

@@ -4,7 +4,9 @@ import { appendEvent } from '@shop/shared/events';
 import { requestIdentity } from '@shop/shared/http';
 import { type Log, startRepeating } from '@shop/shared/runtime';
 import { type Erased, recordErasure } from '@shop/shared/service';
+import { type AccountDetails, toDetails } from './account.ts';
 import { audit } from './audit.ts';
+import { erasureNotice } from './erasure.ts';
 import { endAllFamilies } from './refresh-token.ts';
 
 export interface ErasingOptions {
@@ -24,11 +26,42 @@ export function startErasingAccounts({ database, log }: ErasingOptions): () => P
   return startRepeating(
     lookEvery,
     async (signal) => {
+      while (!signal.aborted && (await remindOne(database))) {}
       while (!signal.aborted && (await endSessionsOfOne(database))) {}
       while (!signal.aborted && (await eraseOne(database, log))) {}
     },
     (error) => log.warn({ err: error }, 'accounts wait to be erased'),
   );
+}
+
+/**
+ * Sends the holder of an account another notice a day before its erasure. The event has the present version of the
+ * account. Returns whether there was such an account.
+ */
+function remindOne(database: Database): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const [due] = await sql<AccountDetails & { readonly version: number; readonly eraseAt: Date }>(
+      tx,
+      `UPDATE accounts SET reminded_erase_at = erase_at WHERE id = (
+         SELECT id FROM accounts WHERE erase_at > now() AND erase_at <= now() + interval '1 day'
+           AND reminded_erase_at IS DISTINCT FROM erase_at
+         ORDER BY erase_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+       RETURNING id, email, email_verified AS "emailVerified", name, phone_number AS "phoneNumber", locale, version,
+         erase_at AS "eraseAt"`,
+    );
+    if (due === undefined) return false;
+    const notice = await erasureNotice(tx, due, due.eraseAt);
+    const { id: requestId, traceparent } = requestIdentity({});
+    await appendEvent(tx, {
+      type: 'account.updated.v1',
+      subject: due.id,
+      sequence: due.version,
+      data: { ...toDetails(due), ...notice, erasureReminder: true },
+      requestId,
+      traceparent,
+    });
+    return true;
+  });
 }
 
 /** Ends the sessions of an account whose erasure is due. Returns whether there was such an account. */

@@ -600,6 +600,15 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `account-blocked`: the token is valid, and the shop has blocked the account, so its address does not change. */
+        readonly AddressChangeBlocked: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description `forbidden`: the access token does not have the scope `accounts:support`, or the account is the caller's own, or it has scopes of
          *     staff. Only operators act on accounts of staff, from the command line.
@@ -636,7 +645,8 @@ export interface components {
         };
         /**
          * @description `forbidden`: the account belongs to another caller, or does not exist. `reauthentication-required`: the change of password or
-         *     e-mail address needs `current_password` or a new log-in. `wrong-password`: `current_password` is wrong.
+         *     e-mail address needs `current_password` or a new log-in. `wrong-password`: `current_password` is wrong. `account-blocked`: the shop
+         *     has blocked the account.
          */
         readonly UpdateForbidden: {
             headers: {
@@ -1451,6 +1461,7 @@ export interface operations {
                 content?: never;
             };
             readonly 400: components["responses"]["InvalidToken"];
+            readonly 403: components["responses"]["AddressChangeBlocked"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["VerificationConflict"];
             readonly 413: components["responses"]["ContentTooLarge"];

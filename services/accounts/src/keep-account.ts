@@ -1,8 +1,8 @@
 // DELETE /v1/accounts/{accountId}/erase: the holder withdraws the erasure of the account.
-import { Account } from './account.ts';
-import { audit } from './audit.ts';
+import { Account, notErased } from './account.ts';
 import type { Operation } from './context.ts';
 import { saveAccount } from './email-verification.ts';
+import { withdrawErasure } from './erasure.ts';
 import { inside } from './models.ts';
 import { noSuchAccount, ownAccountId } from './own-account.ts';
 import { requireRecentLogIn } from './reauthentication.ts';
@@ -14,13 +14,11 @@ import { requireRecentLogIn } from './reauthentication.ts';
 export const keepAccount: Operation<'keepAccount'> = (request, context) => {
   const accountId = ownAccountId(request);
   return context.database.transaction(async (tx) => {
-    const account = await Account.findByPk(accountId, inside(tx, 'UPDATE'));
-    if (account === null || (account.eraseAt !== null && account.eraseAt.getTime() <= Date.now()))
-      throw noSuchAccount();
+    const account = await Account.findOne({ where: { id: accountId, ...notErased() }, ...inside(tx, 'UPDATE') });
+    if (account === null) throw noSuchAccount();
     if (account.eraseAt !== null) {
       requireRecentLogIn(request, account, 'This needs an access token of a log-in in the last 5 minutes.');
-      account.set({ eraseAt: null });
-      await audit(tx, { action: 'erasure-withdrawn', accountId, requestId: request.id, detail: {} });
+      await withdrawErasure(tx, account, request.id);
       await saveAccount(tx, request, account);
     }
     return { status: 204 };

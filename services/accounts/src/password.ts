@@ -5,6 +5,8 @@ import { hash, type Options, verify } from '@node-rs/argon2';
 import type { Semaphore } from './semaphore.ts';
 
 export interface Passwords {
+  /** A hash that no password matches, for an account whose password is void. */
+  readonly unmatched: string;
   /** The hash to store, with its parameters and salt. @throws Problem 503 when too many are waiting */
   hash(password: string): Promise<string>;
   /**
@@ -20,9 +22,10 @@ export interface Passwords {
 const strength: Options = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 export async function createPasswords(semaphore: Pick<Semaphore, 'run'>): Promise<Passwords> {
-  const decoy = await hash(randomBytes(32), strength);
+  const unmatched = await hash(randomBytes(32), strength);
   return {
+    unmatched,
     hash: (password) => semaphore.run(() => hash(password, strength)),
-    matches: (stored, password) => semaphore.run(() => verify(stored ?? decoy, password)),
+    matches: (stored, password) => semaphore.run(() => verify(stored ?? unmatched, password)),
   };
 }

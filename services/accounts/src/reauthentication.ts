@@ -35,9 +35,11 @@ export async function checkCurrentPassword(
 /**
  * Locks the row of the account, so that only one of two requests with one proof can change the credentials.
  * @param confirmedHash the hash that `current_password` matched
- * @throws Problem 403 `reauthentication-required` without a proof, and with one from before the last change
+ * @throws Problem 403 `reauthentication-required` without a proof, and with one from before the last change; 403
+ *   `account-blocked`
  */
 export function requireHolder(request: OperationRequest, account: Account, confirmedHash: string | undefined): void {
+  refuseBlocked(account);
   if (confirmedHash !== undefined) {
     if (confirmedHash === account.passwordHash) return;
     throw required('The password was changed meanwhile.');
@@ -60,6 +62,11 @@ export function requireRecentLogIn(request: OperationRequest, account: Account, 
     throw required('The password or the e-mail address was changed after this access token was issued.');
   }
   if (!isOfRecentLogIn(caller)) throw required(detail);
+}
+
+/** @throws Problem 403 `account-blocked` */
+export function refuseBlocked({ blockedAt }: Pick<Account, 'blockedAt'>): void {
+  if (blockedAt !== null) throw new Problem('account-blocked', 'This account is blocked. Contact the shop.');
 }
 
 function required(detail: string): Problem {

@@ -7,6 +7,7 @@ import { Account, accountReply, emailTaken, profileColumns, toDetails } from './
 import { refuseCommonPassword } from './common-passwords.ts';
 import type { Operation } from './context.ts';
 import { sendVerification } from './email-verification.ts';
+import { isFormerOfAnother } from './former-address.ts';
 import { inside } from './models.ts';
 
 /**
@@ -34,6 +35,8 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
     const account = await Account.create(row, inside(tx)).catch((error: unknown) => {
       throw violatedConstraint(error) === 'accounts_email_key' ? emailTaken(error) : error;
     });
+    // Checked after the insert, which waits for a concurrent change of the address.
+    if (await isFormerOfAnother(tx, account.id, account.email)) throw emailTaken();
     await appendEvent(tx, {
       type: 'account.registered.v1',
       subject: account.id,

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { idempotent } from '@shop/shared/http';
 import { emailKey } from '@shop/shared/runtime';
-import { Account } from './account.ts';
+import { Account, notErased } from './account.ts';
 import { audit } from './audit.ts';
 import type { Operation } from './context.ts';
 import { sendEmailToken } from './email-token.ts';
@@ -21,7 +21,7 @@ const answerAfter = 300;
 export const requestPasswordReset: Operation<'requestPasswordReset'> = async (request, context) => {
   const due = sleep(answerAfter);
   const reply = await idempotent<never>(request, context, async (tx) => {
-    const where = { emailKey: emailKey(request.body.email) };
+    const where = { emailKey: emailKey(request.body.email), ...notErased() };
     const account = await Account.findOne({ where, ...inside(tx, 'UPDATE') });
     // An account that has had its maximum of these e-mails keeps its last token. Otherwise strangers could replace the
     // holder's token again and again. A request without an e-mail has another action, because it must not count:

@@ -3,12 +3,21 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '@shop/shared/database';
 import type { OperationRequest } from '@shop/shared/http';
 import { mergePatch } from '@shop/shared/json';
-import { Account, accountReply, type Profile, profileColumns, profileOf, requireAccountMatch } from './account.ts';
+import {
+  Account,
+  accountReply,
+  notErased,
+  type Profile,
+  profileColumns,
+  profileOf,
+  requireAccountMatch,
+} from './account.ts';
 import { audit } from './audit.ts';
 import { refuseCommonPassword } from './common-passwords.ts';
 import type { Operation } from './context.ts';
 import { voidEmailTokens } from './email-token.ts';
 import { countCredentialsChange, requestEmailChange, saveAccount, withdrawEmailChange } from './email-verification.ts';
+import { withdrawErasure } from './erasure.ts';
 import { inside } from './models.ts';
 import { noSuchAccount, ownAccountId } from './own-account.ts';
 import { checkCurrentPassword, requireHolder } from './reauthentication.ts';
@@ -31,7 +40,7 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
       : await checkCurrentPassword(request, context, accountId, currentPassword);
   const passwordHash = password === undefined ? undefined : await context.passwords.hash(password);
   return context.database.transaction(async (tx) => {
-    const account = await Account.findByPk(accountId, inside(tx, 'UPDATE'));
+    const account = await Account.findOne({ where: { id: accountId, ...notErased() }, ...inside(tx, 'UPDATE') });
     if (account === null) throw noSuchAccount();
     requireAccountMatch(request, account);
     const before = profileOf(account);
@@ -58,7 +67,8 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
 
 /**
  * Every session ends, including the one that changed the password, because its tokens may have been copied. The holder
- * can log in with the new password. Tokens of password resets end, too, because somebody else may have requested them.
+ * can log in with the new password. Tokens of password resets and a pending erasure end, too, because somebody else may
+ * have requested them.
  */
 async function changePassword(
   tx: Transaction,
@@ -69,6 +79,7 @@ async function changePassword(
   account.set({ passwordHash });
   countCredentialsChange(account);
   await endAllFamilies(tx, account.id);
+  await withdrawErasure(tx, account, request.id);
   const { id: accountId } = account;
   await voidEmailTokens(tx, accountId, ['password-reset']);
   await audit(tx, { action: 'password-changed', accountId, requestId: request.id, detail: {} });

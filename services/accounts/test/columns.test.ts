@@ -26,6 +26,7 @@ const others: Readonly<Record<string, string>> = {
   credentials_changed_at: 'is the time of the last of these changes',
   blocked_at: 'is set by staff (support.test.ts)',
   erase_at: 'is set by an erasure',
+  reminded_erase_at: 'is the erasure that the last reminder named',
   version: 'changes with every other column that clients see',
   created_at: 'is the time of the registration',
   updated_at: 'is the time of the last change of the version',

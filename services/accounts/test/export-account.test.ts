@@ -94,6 +94,9 @@ const withheld: Readonly<Record<'accounts' | 'orders' | 'notifications', readonl
   accounts: [
     // derived from `email`
     'accounts.email_key',
+    'email_tokens.email_key',
+    // a copy of `erase_at`
+    'accounts.reminded_erase_at',
     // they would let others act as the holder
     'accounts.password_hash',
     'email_tokens.digest',

@@ -46,6 +46,7 @@ export const blocksOfKind: Readonly<Record<Kind, readonly (typeof blockNames)[nu
   'email-changed': [],
   'password-changed': [],
   'erasure-requested': [],
+  'erasure-reminder': [],
   'email-verification': ['link', 'token'],
   'email-change-undo': ['link', 'token'],
   'password-reset': ['link', 'token'],
@@ -63,7 +64,8 @@ export const textNames: Readonly<Record<Kind, readonly string[]>> = {
   'order-refunded': ['orderId', 'amount'],
   'email-changed': ['changedAt'],
   'password-changed': ['changedAt'],
-  'erasure-requested': ['changedAt', 'eraseAt'],
+  'erasure-requested': ['changedAt', 'eraseAt', 'sentTo'],
+  'erasure-reminder': ['eraseAt', 'sentTo'],
   'email-verification': ofTokens,
   'email-change-undo': ofTokens,
   'password-reset': ofTokens,
@@ -80,6 +82,7 @@ type TextName =
   | 'orderCost'
   | 'changedAt'
   | 'eraseAt'
+  | 'sentTo'
   | 'request'
   | 'until';
 

@@ -53,11 +53,13 @@ export function valuesOf(occasion: Occasion, wording: Wording, tokens: TokenOpen
     }
     case 'email-changed':
     case 'password-changed':
-    case 'erasure-requested': {
-      const { changedAt, eraseAt } = occasion.details;
+    case 'erasure-requested':
+    case 'erasure-reminder': {
+      const { changedAt, eraseAt, former } = occasion.details;
       return {
         changedAt: minuteOf(changedAt, wording),
         eraseAt: eraseAt === undefined ? undefined : minuteOf(eraseAt, wording),
+        sentTo: former === undefined ? 'account' : 'formerAddress',
       };
     }
     default: {

@@ -61,7 +61,8 @@ function identityOf(occasion: Occasion, resends: number): { readonly about: stri
   const { kind, details } = occasion;
   const about = 'orderId' in details ? details.orderId : details.eventId;
   const version = 'orderVersion' in details ? `.${details.orderVersion}` : '';
-  return { about, file: `${kind}${version}${resends === 0 ? '' : `.again-${resends}`}` };
+  const former = 'former' in details ? `.former-${details.former}` : '';
+  return { about, file: `${kind}${version}${former}${resends === 0 ? '' : `.again-${resends}`}` };
 }
 
 function textOf(block: Block): string {

@@ -14,7 +14,7 @@ export interface Pace {
 }
 
 export type OrderKind = keyof Causes;
-export type AccountKind = 'email-changed' | 'password-changed' | 'erasure-requested';
+export type AccountKind = 'email-changed' | 'password-changed' | 'erasure-requested' | 'erasure-reminder';
 export type Kind = OrderKind | AccountKind | TokenKind;
 
 export const orderKinds: readonly OrderKind[] = [
@@ -31,6 +31,7 @@ export const kinds: readonly Kind[] = [
   'email-changed',
   'password-changed',
   'erasure-requested',
+  'erasure-reminder',
   'email-verification',
   'email-change-undo',
   'password-reset',
@@ -64,6 +65,8 @@ export interface AccountNotice {
   readonly changedAt: string;
   /** The time of the erasure, in a notice about an erasure. */
   readonly eraseAt?: string;
+  /** The number of the former address that the notice goes to; absent for the address of the account. */
+  readonly former?: number;
 }
 
 export type OrderOccasion = {
@@ -123,7 +126,18 @@ export async function addNotifications<K extends OrderKind>(
 }
 
 /**
- * Adds a notice to the holder of an account, at the address before the change. It is not added while a notice of the
+ * Adds the notices about a pending erasure: to the address of the account, unless it may belong to a stranger, and to
+ * the former addresses, which were verified. One of these is the holder's if a thief has changed the address.
+ */
+export async function addErasureNotices(tx: Transaction, event: ShopEvent<'account.updated.v1'>): Promise<void> {
+  const { email, emailVerified = true, erasureReminder = false, formerEmails = [] } = event.data;
+  const kind = erasureReminder ? 'erasure-reminder' : 'erasure-requested';
+  if (emailVerified) await addNotice(tx, kind, event, email);
+  for (const [index, former] of formerEmails.entries()) await addNotice(tx, kind, event, former, index + 1);
+}
+
+/**
+ * Adds a notice to the holder of an account. It is not added while a notice of the
  * same kind waits for the share of this address. Otherwise a stranger who repeatedly takes the address and leaves it
  * could delay the notices of its owner for days.
  */
@@ -131,10 +145,18 @@ export async function addNotice(
   tx: Transaction,
   kind: AccountKind,
   { id, data, requestId, traceparent, time }: ShopEvent<'account.updated.v1'>,
+  recipient: string,
+  former?: number,
 ): Promise<void> {
-  const { accountId, email, previousEmail = email, eraseAt } = data;
+  const { accountId, eraseAt } = data;
   const erasure = eraseAt === undefined ? {} : { eraseAt };
-  const details: AccountNotice = { accountId, eventId: id, changedAt: time, ...erasure };
+  const details: AccountNotice = {
+    accountId,
+    eventId: id,
+    changedAt: time,
+    ...erasure,
+    ...(former !== undefined && { former }),
+  };
   await sql(
     tx,
     `INSERT INTO notifications (id, kind, account_id, recipient, details, request_id, traceparent)
@@ -142,7 +164,7 @@ export async function addNotice(
        SELECT FROM notifications
        WHERE kind = $2 AND recipient_key = lower(btrim(normalize($4, NFC))) AND ${isDelayed})
        AND NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $3)`,
-    [newId(), kind, accountId, previousEmail, JSON.stringify(details), requestId, traceparent ?? null],
+    [newId(), kind, accountId, recipient, JSON.stringify(details), requestId, traceparent ?? null],
   );
 }
 

@@ -2,7 +2,7 @@
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 import type { Pace } from './notification.ts';
-import { addNotice, leaveShare } from './notification.ts';
+import { addErasureNotices, addNotice, leaveShare } from './notification.ts';
 import { keepRecipient } from './recipient.ts';
 import { releaseWithheld } from './withheld-emails.ts';
 
@@ -16,12 +16,12 @@ export async function onAccountUpdated(
   await keepRecipient(tx, event);
   await leaveShare(tx, event.data.accountId, pace);
   await releaseWithheld(tx, event.data.accountId);
-  const { credentialsChanged = [], emailVerified, previousEmailVerified } = event.data;
+  const { credentialsChanged = [], email, previousEmail = email, emailVerified, previousEmailVerified } = event.data;
   // An address that is not verified may belong to a stranger, so it gets no notice.
   const verified = { password: emailVerified ?? true, email: previousEmailVerified ?? true };
   for (const credential of credentialsChanged) {
-    if (verified[credential]) await addNotice(tx, `${credential}-changed`, event);
+    if (verified[credential]) await addNotice(tx, `${credential}-changed`, event, previousEmail);
   }
-  if (event.data.eraseAt !== undefined && verified.password) await addNotice(tx, 'erasure-requested', event);
+  if (event.data.eraseAt !== undefined) await addErasureNotices(tx, event);
   tx.afterCommit(wake);
 }

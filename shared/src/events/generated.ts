@@ -97,8 +97,18 @@ export interface components {
             readonly previousEmail?: string;
             /** @description Whether the address before the change was verified. Absent in events of versions before this member. */
             readonly previousEmailVerified?: boolean;
-            /** @description When the account is erased; present when the erasure has just been requested and can still be withdrawn. */
+            /**
+             * @description When the account is erased; present when the erasure has just been requested and can still be withdrawn, and a day before
+             *     the erasure.
+             */
             readonly eraseAt?: components["schemas"]["Time"];
+            /** @description True a day before the erasure; otherwise absent. The data is that of the present version. */
+            readonly erasureReminder?: boolean;
+            /**
+             * @description The other addresses that were verified in the last 7 days. Each can undo its change. Present beside `eraseAt`, unless there
+             *     are none.
+             */
+            readonly formerEmails?: readonly string[];
         };
         /**
          * @example {

@@ -39,7 +39,7 @@ const tokenPages: readonly TokenPage[] = [
     title: 'Keep the former e-mail address',
     path: '/v1/email-verifications/undo',
     button: 'Keep the address',
-    done: 'The account keeps the address, and every device is logged out.',
+    done: 'The account keeps the address, and every device is logged out. An e-mail with a way to set a new password was sent. A password that was set after the change was requested, or in the 7 days before, no longer works.',
   },
   {
     address: `${listAddress}/reset-password`,

@@ -7,10 +7,12 @@ import { type AccountDetails, toDetails } from '../account.ts';
 import { audit } from '../audit.ts';
 import { readDatabaseConfig } from '../config.ts';
 import { isAnswerToRegistration } from '../erase-accounts.ts';
+import { erasureNotice } from '../erasure.ts';
 
 /**
- * Schedules the erasure of an account after `days`, as its holder can do. A repeated call sets the time again. The
- * holder gets an e-mail when there is time to withdraw the erasure.
+ * Schedules the erasure of an account after `days`. It is withdrawn by what withdraws the holder's own request: whoever
+ * asked the operator may not have been the holder. With 0 days nothing withdraws it. A repeated call sets the time
+ * again. The holder gets an e-mail when there is time to withdraw the erasure, and another one a day before it.
  * @param environment the variables of accounts, of which DATABASE_URL is read
  * @returns the time of the erasure
  * @throws StartError when the account does not exist
@@ -20,7 +22,8 @@ export function eraseAsOperator(environment: Environment, accountId: string, day
     database.transaction(async (tx) => {
       const [account] = await sql<Changed>(
         tx,
-        `UPDATE accounts SET erase_at = now() + $2 * interval '1 day', version = version + 1, updated_at = now()
+        `UPDATE accounts SET erase_at = now() + $2 * interval '1 day', version = version + 1, updated_at = now(),
+           reminded_erase_at = CASE WHEN $2 <= 1 THEN now() + $2 * interval '1 day' END
          WHERE id = $1
          RETURNING id, email, email_verified AS "emailVerified", name, phone_number AS "phoneNumber", locale, version,
            erase_at AS "eraseAt"`,
@@ -33,7 +36,7 @@ export function eraseAsOperator(environment: Environment, accountId: string, day
         type: 'account.updated.v1',
         subject: accountId,
         sequence: account.version,
-        data: { ...toDetails(account), ...(days > 0 ? { eraseAt } : {}) },
+        data: { ...toDetails(account), ...(days > 0 && (await erasureNotice(tx, account, account.eraseAt))) },
         requestId: newId(),
         traceparent: undefined,
       });

@@ -13,7 +13,8 @@ export interface VerifiedAccount {
 }
 
 /**
- * Marks the address of an account as verified, as a verification e-mail does. The next access token says so.
+ * Marks the address of an account as verified, as a verification e-mail does: the next access token says so, and a
+ * pending erasure is withdrawn.
  * @param environment the variables of accounts, of which DATABASE_URL is read
  * @throws StartError when no account has this e-mail address
  */
@@ -21,15 +22,20 @@ export function verifyEmailAsOperator(environment: Environment, email: string): 
   return withDatabase({ url: readDatabaseConfig(environment).databaseUrl, name: 'accounts verify-email' }, (database) =>
     database.transaction(async (tx) => {
       const key = emailKey(email);
-      const [verified] = await sql<AccountDetails & { readonly version: number }>(
+      const [verified] = await sql<AccountDetails & { readonly version: number; readonly withdrawn: boolean }>(
         tx,
-        `UPDATE accounts SET email_verified = true, version = version + 1, updated_at = now()
-         WHERE email_key = $1 AND NOT email_verified
-         RETURNING id, email, email_verified AS "emailVerified", name, phone_number AS "phoneNumber", locale, version`,
+        `UPDATE accounts SET email_verified = true, version = version + 1, updated_at = now(),
+           erase_at = CASE WHEN withdrawn THEN NULL ELSE erase_at END
+         FROM (SELECT id AS found, coalesce(erase_at > now(), false) AS withdrawn FROM accounts
+               WHERE email_key = $1 AND NOT email_verified FOR UPDATE) AS before
+         WHERE id = found
+         RETURNING withdrawn, id, email, email_verified AS "emailVerified", name, phone_number AS "phoneNumber", locale, version`,
         [key],
       );
       if (verified === undefined) return requireAccount(tx, key, email);
       const { id: accountId, version } = verified;
+      if (verified.withdrawn)
+        await audit(tx, { action: 'erasure-withdrawn', accountId, requestId: undefined, detail: {} });
       const detail = { email: verified.email, by: 'operator' } as const;
       await audit(tx, { action: 'email-verified', accountId, requestId: undefined, detail });
       await appendEvent(tx, {

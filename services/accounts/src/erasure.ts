@@ -1,0 +1,26 @@
+// A pending erasure: what withdraws it, and what its notices need.
+import type { Transaction } from '@shop/shared/database';
+import type { EventPayloads } from '@shop/shared/events';
+import type { Account } from './account.ts';
+import { audit } from './audit.ts';
+import { formerAddresses } from './former-address.ts';
+
+/**
+ * Withdraws a pending erasure, if there is one: the holder has given a proof that its author may lack. The caller has
+ * locked the account and saves it, and the erasure is not due.
+ */
+export async function withdrawErasure(tx: Transaction, account: Account, requestId: string | undefined): Promise<void> {
+  if (account.eraseAt === null) return;
+  account.set({ eraseAt: null });
+  await audit(tx, { action: 'erasure-withdrawn', accountId: account.id, requestId, detail: {} });
+}
+
+/** The members of the event that causes the notices about an erasure, also to the former addresses. */
+export async function erasureNotice(
+  tx: Transaction,
+  account: Pick<Account, 'id' | 'email'>,
+  eraseAt: Date,
+): Promise<Pick<EventPayloads['account.updated.v1'], 'eraseAt' | 'formerEmails'>> {
+  const formerEmails = await formerAddresses(tx, account);
+  return { eraseAt: eraseAt.toISOString(), ...(formerEmails.length > 0 && { formerEmails: [...formerEmails] }) };
+}

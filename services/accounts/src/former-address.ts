@@ -1,0 +1,65 @@
+// The former addresses of an account: each was its verified address in the last 7 days, and its token can still undo the
+// change. Until then such an address belongs to the account.
+import { sql, type Transaction } from '@shop/shared/database';
+import { emailKey } from '@shop/shared/runtime';
+import type { Account } from './account.ts';
+
+const isUsable = "purpose = 'email-change-undo' AND expires_at > now()";
+
+/**
+ * Whether the address is a former address of another account. After an insert or update of a row with this address the
+ * answer is exact: that statement has waited for the change that made it a former address.
+ */
+export async function isFormerOfAnother(tx: Transaction, accountId: string, email: string): Promise<boolean> {
+  const key = emailKey(email);
+  const tokens = await sql<{ email: string }>(
+    tx,
+    `SELECT email FROM email_tokens
+     WHERE ${isUsable} AND (email_key = $1 OR email_key IS NULL) AND account_id <> $2`,
+    [key, accountId],
+  );
+  // Tokens of the last release have no key.
+  return tokens.some((token) => emailKey(token.email) === key);
+}
+
+/** The former addresses of the account, the oldest first. */
+export async function formerAddresses(
+  tx: Transaction,
+  { id, email }: Pick<Account, 'id' | 'email'>,
+): Promise<readonly string[]> {
+  const tokens = await sql<{ email: string }>(
+    tx,
+    `SELECT email FROM email_tokens WHERE ${isUsable} AND account_id = $1 ORDER BY created_at`,
+    [id],
+  );
+  const byKey = new Map(tokens.map((token) => [emailKey(token.email), token.email.trim()]));
+  byKey.delete(emailKey(email));
+  return [...byKey.values()];
+}
+
+/**
+ * Voids the tokens of the changes since the account left this address, when it returns to it. They were sent to
+ * addresses that these changes introduced.
+ * @returns whether it was a former address
+ */
+export async function returnToFormer(tx: Transaction, accountId: string, email: string): Promise<boolean> {
+  const tokens = await sql<{ email: string; createdAt: Date }>(
+    tx,
+    `SELECT email, created_at AS "createdAt" FROM email_tokens WHERE ${isUsable} AND account_id = $1
+     ORDER BY created_at`,
+    [accountId],
+  );
+  const left = tokens.find((token) => emailKey(token.email) === emailKey(email));
+  if (left === undefined) return false;
+  await voidLaterChanges(tx, accountId, left.createdAt);
+  return true;
+}
+
+/** Voids the tokens that undo this change and later ones. */
+export async function voidLaterChanges(tx: Transaction, accountId: string, since: Date): Promise<void> {
+  await sql(
+    tx,
+    "DELETE FROM email_tokens WHERE account_id = $1 AND purpose = 'email-change-undo' AND created_at >= $2",
+    [accountId, since],
+  );
+}
