@@ -168,6 +168,8 @@ describe('a walk through Prism', () => {
     const { access: token } = await logIn(email);
     const own = { token, path: { accountId: id } };
     await visit('resendVerification', 202, { token });
+    // An account with an unverified address would be erased immediately.
+    await visit('verifyEmail', 204, { body: { token: await tokenSentTo(email, 'email-verification') } });
     await visit('eraseAccount', 202, { ...own, body: { current_password: password } });
     await visit('keepAccount', 204, { token: (await logIn(email)).access, path: { accountId: id } });
 
