@@ -21,13 +21,15 @@ import { givenPath, limit } from './arguments.ts';
 interface FileChoice extends Output {
   readonly format?: Format;
   readonly refused?: string;
+  readonly replace?: boolean;
 }
 
 const about = `
 A file has one product on each line: CSV with the names of the columns in the first line, or JSON lines. Required are
 externalKey, name, brand, category and price. Optional are description, currency, rating, status, stock,
 lowStockThreshold, images and attributes. externalKey is the sku and identifies a product: a line with a known key
-changes that product. An absent status, stock, lowStockThreshold, images or attributes stays unchanged.`;
+changes that product. Members whose columns a CSV file lacks stay unchanged, so a price list needs externalKey and price
+only. An absent status, stock, lowStockThreshold, images or attributes stays unchanged, too.`;
 
 export function productsCommand(): Command {
   const command = new Command('products').description(
@@ -35,15 +37,16 @@ export function productsCommand(): Command {
   );
   withFile(command.command('import').description('import products from a file'))
     .option('--refused <file>', 'file for the refused lines; default: FILE.refused.ndjson')
+    .option('--replace', 'remove members whose columns a CSV file lacks; default: they stay')
     .addHelpText(
       'after',
       `${about}\nAfter an interruption, the same command continues. Exit code 3: some lines were refused.`,
     )
-    .action(async (file: string, { format, refused, ...output }: FileChoice) => {
+    .action(async (file: string, { format, refused, replace, ...output }: FileChoice) => {
       const path = givenPath(file);
       const report = refused === undefined ? `${path}.refused.ndjson` : givenPath(refused);
       const { result, seconds } = await runWithBar('bytes', (environment, onProgress) =>
-        importProducts(environment, { path, format, refused: report, onProgress }),
+        importProducts(environment, { path, format, replace, refused: report, onProgress }),
       );
       const lines = result.created + result.changed + result.unchanged + result.refused;
       const rate = Math.round(lines / seconds);

@@ -31,8 +31,14 @@ beforeEach(async () => {
 
 const query = (text: string, values: unknown[] = []) =>
   inventory.services.service('catalogue').database.query(text, values);
-const bring = (path: string, refused = report): Promise<ImportResult> =>
-  importProducts({ DATABASE_URL: url }, { path, refused });
+const bring = async (
+  path: string,
+  refused = report,
+  { currency = 'EUR', replace = false } = {},
+): Promise<ImportResult> => {
+  await query('DELETE FROM shop_currency');
+  return importProducts({ DATABASE_URL: url, SHOP_CURRENCY: currency }, { path, refused, replace });
+};
 
 async function given(name: string, ...lines: (string | object)[]): Promise<string> {
   const path = join(folder, name);
@@ -216,6 +222,7 @@ describe('a refused line', () => {
 
 describe('CSV', () => {
   const heading = 'externalKey,name,brand,category,price,stock,description';
+  const noPrice = 'price must be a number with at most 13 digits before the point and 2 after it, such as 9.50';
 
   it('may have quoted cells over several lines, and is reported by line numbers', async () => {
     const path = await given(
@@ -238,12 +245,70 @@ describe('CSV', () => {
         line: 4,
         externalKey: 'B',
         code: 'invalid-request',
-        reasons: ['price must be number', 'stock must be integer'],
+        reasons: [noPrice, 'stock must be a whole number of at most 15 digits'],
       },
       { line: 6, code: 'invalid-request', reasons: ['must have 7 cells, not 4'] },
       { line: 7, code: 'invalid-request', reasons: [expect.stringContaining('has a quote in the wrong place')] },
-      { line: 9, code: 'invalid-request', reasons: ['price must be a number of at most 15 digits'] },
+      { line: 9, externalKey: 'F', code: 'invalid-request', reasons: [noPrice] },
     ]);
+  });
+
+  it.each([
+    [
+      'EUR',
+      ['1.500', '12.000', '1,50', '1 500', ' 1', '1e3', '+1', '01', '1.', '.5', '1_0', "1'500", '0x1', '１'],
+      ['1.5'],
+    ],
+    ['VND', ['12.000', '12,000', '1.5', '1.0'], ['9000000']],
+    ['KWD', ['1.5000', '1,500.000'], ['1.500']],
+  ])('has prices as in a query, and in %s none of %j', async (currency, refused, accepted) => {
+    const lines = [...refused, ...accepted].map((price, index) => `${currency}-${index},Pan,Acme,kitchen,"${price}"`);
+    const path = await given('prices.csv', 'externalKey,name,brand,category,price', ...lines);
+    expect(await bring(path, report, { currency })).toEqual(counts(accepted.length, 0, 0, refused.length));
+  });
+
+  it('lists every fault of a line', async () => {
+    const path = await given('faults.csv', heading, 'A,,Acme,kitchen,1.500,-0,');
+    expect(await bring(path)).toEqual(counts(0, 0, 0, 1));
+    expect((await readReport(report))?.[0]).toMatchObject({
+      externalKey: 'A',
+      reasons: [noPrice, 'name is required'],
+    });
+  });
+
+  it('leaves members unchanged whose columns it lacks, and creates no product without the required ones', async () => {
+    await importLines({ ...cup, description: 'Holds tea', rating: 4, stock: 3, status: 'active', images: [] });
+    const before = await product('CUP');
+    const path = await given('prices.csv', 'externalKey,price', 'CUP,5', 'NEW,6');
+    expect(await bring(path)).toEqual(counts(0, 1, 0, 1));
+    const { version, updated_at, price_minor, ...others } = await product('CUP');
+    expect({ version, price_minor }).toEqual({ version: 2, price_minor: 500 });
+    expect(before).toMatchObject(others);
+    expect(await readReport(report)).toEqual([
+      {
+        line: 3,
+        externalKey: 'NEW',
+        code: 'invalid-request',
+        reasons: ['name is required', 'brand is required', 'category is required'],
+      },
+    ]);
+    expect(await bring(await given('names.csv', 'name,externalKey', 'Mug,CUP'))).toEqual(counts(0, 1, 0, 0));
+    expect(await product('CUP')).toMatchObject({ ...others, price_minor: 500, name: 'Mug' });
+    expect(await bring(await given('empty.csv', 'externalKey,description', 'CUP,'))).toEqual(counts(0, 1, 0, 0));
+    expect(await product('CUP')).toMatchObject({ description: null, rating_tenths: 40 });
+  });
+
+  it('removes the members whose columns it lacks with --replace, and keeps those that every import keeps', async () => {
+    const kept = { stock: 3, status: 'active', lowStockThreshold: 1, attributes: { colour: 'red' } };
+    await importLines({ ...cup, description: 'Holds tea', rating: 4, ...kept });
+    const path = await given('replace.csv', 'externalKey,name,brand,category,price', 'CUP,Cup,Acme,kitchen,5');
+    expect(await bring(path, report, { replace: true })).toEqual(counts(0, 1, 0, 0));
+    expect(await product('CUP')).toMatchObject({
+      ...{ price_minor: 500, description: null, rating_tenths: null },
+      ...{ stock: 3, status: 'active', low_stock_threshold: 1, attributes: '{"colour":"red"}' },
+    });
+    const prices = await given('prices.csv', 'externalKey,price', 'CUP,6');
+    expect(await bring(prices, report, { replace: true })).toEqual(counts(0, 0, 0, 1));
   });
 
   it('in another encoding is refused, each line alone', async () => {

@@ -5,14 +5,26 @@ import type { Fault } from '@shop/shared/problem';
 import { type ProductInput, productFaults, toRow, type WrittenRow } from '../product-input.ts';
 import type { ProductLine } from './json-line.ts';
 
-/** Columns that stay unchanged when the line does not have their member. All other absent members are removed. */
-const kept = {
+const columnOf = {
+  name: 'name',
+  description: 'description',
+  brand: 'brand',
+  category: 'category',
+  price: 'price_minor',
+  rating: 'rating_tenths',
   status: 'status',
   stock: 'stock',
   lowStockThreshold: 'low_stock_threshold',
   images: 'images',
   attributes: 'attributes',
 } as const;
+type Member = keyof typeof columnOf;
+
+/** Members that stay unchanged when a line lacks them. Others are removed, unless the whole file lacks them. */
+const keptWhenAbsent: readonly string[] = ['status', 'stock', 'lowStockThreshold', 'images', 'attributes'];
+
+/** The required members that a file may lack. A new product needs them, so these values are never written. */
+const placeholders = { name: '', brand: '', category: '', price: 0 };
 
 /** The content of a line. */
 export interface ImportedProduct {
@@ -20,7 +32,9 @@ export interface ImportedProduct {
   readonly externalKey: string;
   readonly row: WrittenRow;
   /** The columns that a known product keeps. */
-  readonly kept: readonly (typeof kept)[keyof typeof kept][];
+  readonly kept: readonly (typeof columnOf)[Member][];
+  /** The reasons for which the line creates no product; empty when it can. */
+  readonly incomplete: readonly string[];
 }
 
 /** A line that was refused. */
@@ -41,8 +55,8 @@ export function createLineCheck(currency: string): CheckLine {
   const creation = loadContract(document).operations.find(({ operationId }) => operationId === 'createProduct');
   if (creation === undefined) throw new Error('the contract has no createProduct');
 
-  return ({ line, value, faults: unreadable }) => {
-    if (unreadable !== undefined) return { line, code: 'invalid-request', reasons: unreadable.map(toReason) };
+  return ({ line, value, faults: unreadable = [], lacking = [] }) => {
+    if (value === undefined) return { line, code: 'invalid-request', reasons: unreadable.map(toReason) };
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       return { line, code: 'invalid-request', reasons: ['must be a JSON object'] };
     }
@@ -50,20 +64,27 @@ export function createLineCheck(currency: string): CheckLine {
     const key = typeof externalKey === 'string' ? externalKey : undefined;
     const { faults } = creation.check({ url: creation.path, path: {}, headers: {}, body });
     const named = body.sku === undefined ? [] : [{ pointer: '/sku', detail: 'must be written as externalKey' }];
-    const found = [...keyFaults(externalKey), ...named, ...faults];
-    // A fault is dropped when the contract already found one at the same pointer.
-    const further = productFaults(body, currency).filter(
-      ({ pointer }) => !found.some((fault) => fault.pointer === pointer),
-    );
-    const reasons = [...found, ...further].map(toReason);
+    const isLacking = ({ pointer = '' }: Fault): boolean => lacking.includes(pointer.slice(1));
+    // Of several faults at the same pointer, the first one is kept.
+    const found = [
+      ...unreadable,
+      ...keyFaults(externalKey),
+      ...named,
+      ...faults,
+      ...productFaults(body, currency),
+    ].filter(({ pointer }, index, all) => all.findIndex((fault) => fault.pointer === pointer) === index);
+    const reasons = found.filter((fault) => !isLacking(fault)).map(toReason);
     if (key === undefined || reasons.length > 0) {
       return { line, ...(key === undefined ? {} : { externalKey: key }), code: 'invalid-request', reasons };
     }
     return {
       line,
       externalKey: key,
-      row: toRow({ ...(body as unknown as ProductInput), sku: key }, currency),
-      kept: Object.entries(kept).flatMap(([member, column]) => (body[member] === undefined ? [column] : [])),
+      row: toRow({ ...placeholders, ...(body as unknown as ProductInput), sku: key }, currency),
+      kept: Object.entries(columnOf).flatMap(([member, column]) => {
+        return body[member] === undefined && [...keptWhenAbsent, ...lacking].includes(member) ? [column] : [];
+      }),
+      incomplete: found.filter(isLacking).map(toReason),
     };
   };
 }

@@ -3,12 +3,15 @@ import { maxBodyBytes } from '@shop/shared/contract';
 import { parseBody } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';
 
-/** One product of a file, or the faults that make it invalid. */
+/** One product of a file, with the faults that were found while it was read. */
 export interface ProductLine {
   /** The first line of the product, counted from 1. */
   readonly line: number;
+  /** Absent when the line could not be read at all. */
   readonly value?: unknown;
   readonly faults?: readonly Fault[];
+  /** The members that no line of the file has. A known product keeps them. */
+  readonly lacking?: readonly string[];
 }
 
 /** Returns undefined for a blank line. */

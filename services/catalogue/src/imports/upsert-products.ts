@@ -117,6 +117,10 @@ async function upsertDistinct(
   for (const product of batch) {
     const { externalKey } = product;
     const present = byKey.get(externalKey);
+    if (present === undefined && product.incomplete.length > 0) {
+      refused.push({ line: product.line, externalKey, code: 'invalid-request', reasons: product.incomplete });
+      continue;
+    }
     if (present === undefined) {
       const id = newId();
       created.push({ id, row: product.row });

@@ -9,7 +9,12 @@ import { type Environment, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readCommandConfig } from '../config.ts';
 import { forgetKeys, importLines, importLock, retryTakenKey } from '../imports/import-lines.ts';
-import { createLineCheck, type ImportedProduct, type RefusedLine } from '../imports/imported-product.ts';
+import {
+  type CheckLine,
+  createLineCheck,
+  type ImportedProduct,
+  type RefusedLine,
+} from '../imports/imported-product.ts';
 import { type Format, formatOf, type ProductFile, readProductFile } from './product-file.ts';
 import { openReport } from './refused-lines.ts';
 
@@ -17,6 +22,8 @@ export interface ProductImportOptions {
   readonly path: string;
   /** Default: the format of the file name's extension. */
   readonly format?: Format | undefined;
+  /** Whether members are removed whose columns the CSV file lacks. Default: known products keep them. */
+  readonly replace?: boolean | undefined;
   /** The file that gets the refused lines. */
   readonly refused: string;
   /** Called after each batch, with the bytes that were read so far and the size of the file. */
@@ -73,8 +80,8 @@ async function importFile(
   currency: string,
   options: ProductImportOptions & { readonly format: Format },
 ): Promise<ImportResult> {
-  const { path, onProgress } = options;
-  const digest = await digestOf(path);
+  const { path, onProgress, replace = false } = options;
+  const digest = await digestOf(path, replace ? 'replace' : '');
   if (await isSameFile(path, options.refused)) {
     throw new StartError(`the report of refused lines would replace ${path}: name another --refused`);
   }
@@ -87,7 +94,7 @@ async function importFile(
   const resumedAfterLine = progress.line;
   const report = await openReport(options.refused, resumedAfterLine);
   const { size: total } = await stat(path);
-  const file = readProductFile(path, options.format);
+  const file = readProductFile(path, options.format, currency);
   const write = async (batch: Batch): Promise<void> => {
     const writeOnce = async (tx: Transaction): Promise<Progress> => {
       const { refused, ...counts } = await importLines(tx, digest, batch, currency, { actor: 'operator' });
@@ -112,7 +119,7 @@ async function importFile(
   // The next batch is read while one is written.
   let writing: Promise<void> = Promise.resolve();
   try {
-    for await (const batch of batchesOf(file, resumedAfterLine, currency)) {
+    for await (const batch of batchesOf(file, resumedAfterLine, createLineCheck(currency), replace)) {
       await writing;
       writing = write(batch);
       writing.catch(() => {}); // the error is thrown where `writing` is awaited
@@ -135,12 +142,16 @@ async function importFile(
 type Batch = readonly (ImportedProduct | RefusedLine)[];
 
 /** Yields the checked lines after line `after`. */
-async function* batchesOf(file: ProductFile, after: number, currency: string): AsyncGenerator<Batch, void> {
-  const check = createLineCheck(currency);
+async function* batchesOf(
+  file: ProductFile,
+  after: number,
+  check: CheckLine,
+  replace: boolean,
+): AsyncGenerator<Batch, void> {
   let batch: (ImportedProduct | RefusedLine)[] = [];
   for await (const line of file.lines) {
     if (line.line <= after) continue;
-    batch.push(check(line));
+    batch.push(check(replace ? { ...line, lacking: [] } : line));
     if (batch.length < batchSize) continue;
     yield batch;
     batch = [];
@@ -148,8 +159,9 @@ async function* batchesOf(file: ProductFile, after: number, currency: string): A
   if (batch.length > 0) yield batch;
 }
 
-async function digestOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
+/** @param mode is a part of the digest, so that an import in another mode does not continue an interrupted one */
+async function digestOf(path: string, mode: string): Promise<string> {
+  const hash = createHash('sha256').update(mode);
   await pipeline(createReadStream(path), hash).catch((error: NodeJS.ErrnoException) => {
     throw new StartError(`cannot read ${path} (${error.code})`);
   });

@@ -1,8 +1,10 @@
 // Reads and writes files of products, one line at a time: CSV (RFC 4180) or JSON lines.
 import { createReadStream } from 'node:fs';
+import { decimal, type FieldType } from '@shop/shared/collection';
 import { maxBodyBytes } from '@shop/shared/contract';
-import { cleanJson, inexact, isExact } from '@shop/shared/json';
-import { StartError } from '@shop/shared/runtime';
+import { cleanJson } from '@shop/shared/json';
+import type { Fault } from '@shop/shared/problem';
+import { decimalsOf, StartError } from '@shop/shared/runtime';
 import { CsvError, parse } from 'csv-parse';
 import { type ProductLine, readJson, readJsonLine } from '../imports/json-line.ts';
 
@@ -26,8 +28,14 @@ const members = [
   'attributes',
 ] as const;
 
-/** The columns whose cells are numbers. All others are texts. */
-const numbers: ReadonlySet<string> = new Set(['price', 'rating', 'stock', 'lowStockThreshold']);
+/**
+ * The columns whose cells are numbers, written as in a query. All others are texts. So `1.500` is no price in a currency
+ * with two decimals, because in much of Europe it means 1500.
+ */
+function numberTypes(currency: string): ReadonlyMap<string, FieldType> {
+  const [price, rating, units] = [decimal(decimalsOf(currency)), decimal(1), decimal(0)];
+  return new Map(Object.entries({ price, rating, stock: units, lowStockThreshold: units }));
+}
 
 /** The columns whose cells are JSON. */
 const structured: ReadonlySet<string> = new Set(['images', 'attributes']);
@@ -49,10 +57,10 @@ export function formatOf(path: string, given?: string): Format {
  * Opens a file for reading and skips blank lines.
  * Iterating over the lines throws StartError when the file cannot be read further.
  */
-export function readProductFile(path: string, format: Format): ProductFile {
+export function readProductFile(path: string, format: Format, currency: string): ProductFile {
   const stream = createReadStream(path, { highWaterMark: 256 * 1024 });
   return {
-    lines: format === 'csv' ? csvLines(stream) : jsonLines(stream),
+    lines: format === 'csv' ? csvLines(stream, numberTypes(currency)) : jsonLines(stream),
     bytesRead: () => stream.bytesRead,
   };
 }
@@ -84,7 +92,10 @@ async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   if (rest.length > 0) yield rest;
 }
 
-async function* csvLines(stream: NodeJS.ReadableStream): AsyncGenerator<ProductLine> {
+async function* csvLines(
+  stream: NodeJS.ReadableStream,
+  numbers: ReadonlyMap<string, FieldType>,
+): AsyncGenerator<ProductLine> {
   const skipped: ProductLine[] = [];
   let broken: CsvError | undefined;
   const parser = parse({
@@ -112,7 +123,7 @@ async function* csvLines(stream: NodeJS.ReadableStream): AsyncGenerator<ProductL
       const first = line;
       line = info.lines + 1;
       if (columns === undefined) columns = readHeading(record);
-      else if (record.length > 1 || record[0]?.trim() !== '') yield readCells(first, columns, record);
+      else if (record.length > 1 || record[0]?.trim() !== '') yield readCells(first, columns, record, numbers);
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -157,36 +168,46 @@ function readHeading(cells: readonly string[]): readonly string[] {
 }
 
 /** An empty cell means that the member is absent. */
-function readCells(line: number, columns: readonly string[], cells: readonly string[]): ProductLine {
+function readCells(
+  line: number,
+  columns: readonly string[],
+  cells: readonly string[],
+  numbers: ReadonlyMap<string, FieldType>,
+): ProductLine {
   if (cells.length !== columns.length) {
     return { line, faults: [{ pointer: '', detail: `must have ${columns.length} cells, not ${cells.length}` }] };
   }
-  const value: Record<string, unknown> = {};
-  for (const [index, column] of columns.entries()) {
-    const cell = cells[index] ?? '';
-    if (cell.includes('\uFFFD')) {
-      return {
-        line,
-        faults: [{ pointer: `/${column}`, detail: 'is not valid UTF-8: save the file in that encoding' }],
-      };
-    }
-    if (structured.has(column) && cell !== '') {
-      const read = readJson(line, Buffer.from(cell));
-      if (read.faults !== undefined) {
-        return {
-          line,
-          faults: read.faults.map((fault) => ({ ...fault, pointer: `/${column}${fault.pointer ?? ''}` })),
-        };
-      }
-      value[column] = read.value;
-      continue;
-    }
-    const isNumber = numbers.has(column) && /^-?\d+(\.\d+)?$/.test(cell);
-    if (isNumber && !isExact(cell)) return { line, faults: [{ pointer: `/${column}`, detail: inexact }] };
-    if (cell !== '') value[column] = isNumber ? Number(cell) : cell;
+  const read = columns.map((column, index) => ({ column, ...readCell(column, cells[index] ?? '', numbers) }));
+  const values = Object.fromEntries(read.map(({ column, value }) => [column, value]));
+  const { value, faults } = cleanJson(values);
+  const lacking = members.filter((member) => !columns.includes(member));
+  return { line, value, faults: [...read.flatMap((cell) => cell.faults ?? []), ...faults], lacking };
+}
+
+/** The value of a cell is undefined when it is empty or has a fault. */
+function readCell(
+  column: string,
+  cell: string,
+  numbers: ReadonlyMap<string, FieldType>,
+): { readonly value?: unknown; readonly faults?: readonly Fault[] } {
+  const pointer = `/${column}`;
+  const type = numbers.get(column);
+  if (cell === '') return {};
+  if (cell.includes('\uFFFD')) {
+    return { faults: [{ pointer, detail: 'is not valid UTF-8: save the file in that encoding' }] };
   }
-  const { value: clean, faults } = cleanJson(value);
-  return faults.length > 0 ? { line, faults } : { line, value: clean };
+  if (structured.has(column)) {
+    const { value, faults } = readJson(0, Buffer.from(cell));
+    return {
+      value,
+      faults: (faults ?? []).map((fault) => ({ ...fault, pointer: `${pointer}${fault.pointer ?? ''}` })),
+    };
+  }
+  if (type === undefined) return { value: cell };
+  const units = type.fromText(cell);
+  return units === undefined
+    ? { faults: [{ pointer, detail: `must be ${type.expects}` }] }
+    : { value: type.toJson(units) };
 }
 
 /** The heading of a new file. */
