@@ -60,6 +60,9 @@ describe('a first start', () => {
     expect((await fetch(`${shop.gateway}/health/ready`)).status).toBe(200);
     const page = (await (await fetch(`${shop.gateway}/v1/products?limit=100`)).json()) as { items: unknown[] };
     expect(page.items).toHaveLength(100);
+    const origin = 'http://localhost:5173';
+    const { headers } = await fetch(`${shop.gateway}/v1/products?limit=1`, { headers: { Origin: origin } });
+    expect(headers.get('access-control-allow-origin')).toBe(origin);
     for (const name of ['secrets.json', 'running.json', 'postgres/password', 'logs/orders.log']) {
       expect([name, (await stat(join(dataDir, name))).mode & 0o777]).toEqual([name, 0o600]);
     }

@@ -1,5 +1,6 @@
 // The typed calls: a function for each HTTP method, with the paths, parameters, bodies and responses of the contract.
 import { endpoints, type operations, type paths } from './contract.ts';
+import { type Conditions, queryValues } from './criteria.ts';
 
 export type OperationId = keyof operations;
 
@@ -36,10 +37,27 @@ export type Answer<Operation> =
 
 type RequiredKeys<Value> = { [Key in keyof Value]-?: object extends Pick<Value, Key> ? never : Key }[keyof Value];
 
+/** Filters, `sort` and `fields` of a query have the notation of the contract, or the form that the lists of the client have. */
+type Query<Given> = {
+  [Name in keyof Given]: Name extends 'sort'
+    ? Given[Name] | readonly { readonly field: string; readonly direction: 'asc' | 'desc' }[]
+    : Name extends 'fields' | 'facets'
+      ? Given[Name] | readonly string[]
+      : NonNullable<Given[Name]> extends readonly string[]
+        ? Given[Name] | Conditions
+        : NonNullable<Given[Name]> extends Readonly<Record<string, string[]>>
+          ? Given[Name] | Readonly<Record<string, string[] | Conditions>>
+          : Given[Name];
+};
+
+type Given<Parameters> = {
+  [Place in keyof Parameters]: Place extends 'query' ? Query<Parameters[Place]> : Parameters[Place];
+};
+
 type Params<Operation> = Operation extends { readonly parameters: infer Parameters }
   ? [RequiredKeys<Parameters>] extends [never]
-    ? { readonly params?: Parameters }
-    : { readonly params: Parameters }
+    ? { readonly params?: Given<Parameters> }
+    : { readonly params: Given<Parameters> }
   : never;
 
 type Body<Operation> = Operation extends { readonly requestBody?: never }
@@ -107,7 +125,7 @@ function requestOf(baseUrl: string, method: string, path: string, init: AnyInit)
   if (endpoint?.keyed && !headers.has('idempotency-key')) headers.set('Idempotency-Key', randomKey());
   const mediaType = endpoint?.mediaType ?? 'application/json';
   if (body !== undefined && !headers.has('content-type')) headers.set('Content-Type', mediaType);
-  return new Request(`${baseUrl}${filled(path, params.path ?? {})}${queryOf(params.query ?? {})}`, {
+  return new Request(`${baseUrl}${filled(path, params.path ?? {})}${queryOf(params.query ?? {}, endpoint?.filters)}`, {
     ...rest,
     method,
     headers,
@@ -126,20 +144,30 @@ function filled(path: string, values: Readonly<Record<string, unknown>>): string
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
 }
 
-function queryOf(query: Readonly<Record<string, unknown>>): string {
-  const pairs = pairsOf(query).map((pair) => pair.map(encodeURIComponent).join('='));
+function queryOf(query: Readonly<Record<string, unknown>>, filters: readonly string[] = []): string {
+  const pairs = Object.entries(query)
+    .flatMap(([name, value]) => pairsOf(name, value, filters.includes(name)))
+    .map((pair) => pair.map(encodeURIComponent).join('='));
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** Names and values: one pair for each value of a list, and `name.member` for each member of an object. */
-function pairsOf(query: Readonly<Record<string, unknown>>, prefix = ''): [name: string, value: string][] {
-  return Object.entries(query).flatMap(([name, value]) =>
-    [value].flat().flatMap((each): [string, string][] => {
-      if (each === undefined || each === null) return [];
-      if (typeof each === 'object') return pairsOf({ ...each }, `${prefix}${name}.`);
-      return [[prefix + name, String(each)]];
-    }),
-  );
+/** Names and values: one pair for each value of a filter, and `name.member` for each member of another object. */
+function pairsOf(name: string, value: unknown, isFilter: boolean): [name: string, value: string][] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) {
+    if (isFilter) return value.flatMap((each) => pairsOf(name, each, true));
+    return [[name, value.map(spelled).join(',')]];
+  }
+  if (typeof value !== 'object') return [[name, String(value)]];
+  if (isFilter) return queryValues(name, value).map((each) => [name, each]);
+  return Object.entries(value).flatMap(([member, each]) => pairsOf(`${name}.${member}`, each, true));
+}
+
+/** A member of `fields`, or a criterion of `sort`. */
+function spelled(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  const { field, direction } = value as { readonly field?: unknown; readonly direction?: unknown };
+  return `${String(field)}:${String(direction)}`;
 }
 
 function statusOf({ status, statusText }: Response): string {

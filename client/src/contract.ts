@@ -5260,195 +5260,305 @@ export interface operations {
 
 export interface Endpoint {
   readonly id: keyof operations;
+  /** The function of the client, such as `orders.ship`. */
+  readonly name?: string;
   /** Whether it takes an `Idempotency-Key`. */
   readonly keyed: boolean;
+  /** Whether it takes a body. */
+  readonly body?: true;
   /** Of the request's body, when it is not `application/json`. */
   readonly mediaType?: string;
+  /** Whether it returns a page of a list. */
+  readonly list?: true;
+  /** The query parameters that are filters. */
+  readonly filters?: readonly string[];
 }
 
 /** Method and path → operation. */
 export const endpoints: Readonly<Record<string, Endpoint>> = {
   "GET /v1/accounts": {
     "id": "findAccounts",
-    "keyed": false
+    "name": "accounts.find",
+    "keyed": false,
+    "list": true
   },
   "POST /v1/accounts": {
     "id": "registerAccount",
-    "keyed": true
+    "name": "register",
+    "keyed": true,
+    "body": true
   },
   "GET /v1/accounts/{accountId}": {
     "id": "getAccount",
+    "name": "accounts.get",
     "keyed": false
   },
   "PATCH /v1/accounts/{accountId}": {
     "id": "updateAccount",
+    "name": "accounts.update",
     "keyed": false,
+    "body": true,
     "mediaType": "application/merge-patch+json"
   },
   "POST /v1/accounts/{accountId}/erase": {
     "id": "eraseAccount",
-    "keyed": true
+    "name": "accounts.erase",
+    "keyed": true,
+    "body": true
   },
   "DELETE /v1/accounts/{accountId}/erase": {
     "id": "keepAccount",
+    "name": "accounts.withdrawErasure",
     "keyed": false
   },
   "POST /v1/accounts/{accountId}/block": {
     "id": "blockAccount",
-    "keyed": true
+    "name": "accounts.block",
+    "keyed": true,
+    "body": true
   },
   "POST /v1/accounts/{accountId}/unblock": {
     "id": "unblockAccount",
-    "keyed": true
+    "name": "accounts.unblock",
+    "keyed": true,
+    "body": true
   },
   "POST /v1/accounts/{accountId}/end-sessions": {
     "id": "endAccountSessions",
-    "keyed": true
+    "name": "accounts.endSessions",
+    "keyed": true,
+    "body": true
   },
   "POST /v1/accounts/{accountId}/send-password-reset": {
     "id": "sendPasswordReset",
-    "keyed": true
+    "name": "accounts.sendPasswordReset",
+    "keyed": true,
+    "body": true
   },
   "GET /v1/accounts/{accountId}/audit": {
     "id": "listAccountAudit",
-    "keyed": false
+    "name": "accounts.listAudit",
+    "keyed": false,
+    "list": true,
+    "filters": [
+      "action",
+      "created_at"
+    ]
   },
   "GET /v1/accounts/{accountId}/export": {
     "id": "exportAccount",
+    "name": "accounts.export",
     "keyed": false
   },
   "POST /v1/email-verifications": {
     "id": "verifyEmail",
-    "keyed": true
+    "name": "verifyEmail",
+    "keyed": true,
+    "body": true
   },
   "POST /v1/email-verifications/resend": {
     "id": "resendVerification",
+    "name": "resendVerification",
     "keyed": true
   },
   "POST /v1/email-verifications/undo": {
     "id": "undoEmailChange",
-    "keyed": true
+    "name": "undoEmailChange",
+    "keyed": true,
+    "body": true
   },
   "POST /v1/password-resets": {
     "id": "requestPasswordReset",
-    "keyed": true
+    "name": "requestPasswordReset",
+    "keyed": true,
+    "body": true
   },
   "POST /v1/password-resets/confirm": {
     "id": "confirmPasswordReset",
-    "keyed": true
+    "name": "confirmPasswordReset",
+    "keyed": true,
+    "body": true
   },
   "POST /v1/tokens": {
     "id": "issueToken",
-    "keyed": false
+    "name": "logIn",
+    "keyed": false,
+    "body": true
   },
   "POST /v1/tokens/revoke": {
     "id": "revokeToken",
-    "keyed": false
+    "name": "logOut",
+    "keyed": false,
+    "body": true
   },
   "GET /v1/sessions": {
     "id": "listSessions",
+    "name": "sessions.list",
     "keyed": false
   },
   "DELETE /v1/sessions": {
     "id": "endOtherSessions",
+    "name": "sessions.endOther",
     "keyed": false
   },
   "DELETE /v1/sessions/{sessionId}": {
     "id": "endSession",
+    "name": "sessions.end",
     "keyed": false
   },
   "GET /.well-known/jwks.json": {
     "id": "getKeySet",
+    "name": "getKeySet",
     "keyed": false
   },
   "GET /v1/orders": {
     "id": "listOrders",
-    "keyed": false
+    "name": "orders",
+    "keyed": false,
+    "list": true,
+    "filters": [
+      "id",
+      "status",
+      "createdAt",
+      "updatedAt",
+      "totalCost"
+    ]
   },
   "POST /v1/orders": {
     "id": "createOrder",
-    "keyed": true
+    "name": "orders.place",
+    "keyed": true,
+    "body": true
   },
   "GET /v1/orders/{orderId}": {
     "id": "getOrder",
+    "name": "orders.get",
     "keyed": false
   },
   "GET /v1/orders/{orderId}/history": {
     "id": "getOrderHistory",
+    "name": "orders.getHistory",
     "keyed": false
   },
   "POST /v1/orders/{orderId}/cancel": {
     "id": "cancelOrder",
-    "keyed": true
+    "name": "orders.cancel",
+    "keyed": true,
+    "body": true
   },
   "POST /v1/orders/{orderId}/process": {
     "id": "processOrder",
+    "name": "orders.process",
     "keyed": true
   },
   "POST /v1/orders/{orderId}/ship": {
     "id": "shipOrder",
-    "keyed": true
+    "name": "orders.ship",
+    "keyed": true,
+    "body": true
   },
   "POST /v1/orders/{orderId}/deliver": {
     "id": "deliverOrder",
+    "name": "orders.deliver",
     "keyed": true
   },
   "POST /v1/orders/{orderId}/payments": {
     "id": "recordPayment",
-    "keyed": true
+    "name": "orders.pay",
+    "keyed": true,
+    "body": true
   },
   "POST /v1/orders/{orderId}/refunds": {
     "id": "recordRefund",
-    "keyed": true
+    "name": "orders.refund",
+    "keyed": true,
+    "body": true
   },
   "GET /v1/products": {
     "id": "listProducts",
-    "keyed": false
+    "keyed": false,
+    "list": true,
+    "filters": [
+      "id",
+      "sku",
+      "price",
+      "rating",
+      "createdAt",
+      "updatedAt",
+      "inStock",
+      "brand",
+      "category",
+      "status",
+      "archived",
+      "name"
+    ]
   },
   "POST /v1/products": {
     "id": "createProduct",
-    "keyed": true
+    "name": "products.create",
+    "keyed": true,
+    "body": true
   },
   "POST /v1/products/search": {
     "id": "searchProducts",
-    "keyed": false
+    "name": "products",
+    "keyed": false,
+    "body": true,
+    "list": true
   },
   "POST /v1/products/imports": {
     "id": "importProducts",
+    "name": "importProducts",
     "keyed": true,
+    "body": true,
     "mediaType": "application/x-ndjson"
   },
   "GET /v1/products-imports/{importId}": {
     "id": "getProductImport",
+    "name": "products.getImport",
     "keyed": false
   },
   "GET /v1/brands": {
     "id": "listBrands",
-    "keyed": false
+    "name": "brands",
+    "keyed": false,
+    "list": true
   },
   "GET /v1/categories": {
     "id": "listCategories",
-    "keyed": false
+    "name": "categories",
+    "keyed": false,
+    "list": true
   },
   "GET /v1/products/{productId}": {
     "id": "getProduct",
+    "name": "products.get",
     "keyed": false
   },
   "PATCH /v1/products/{productId}": {
     "id": "updateProduct",
+    "name": "products.update",
     "keyed": false,
+    "body": true,
     "mediaType": "application/merge-patch+json"
   },
   "DELETE /v1/products/{productId}": {
     "id": "archiveProduct",
+    "name": "products.archive",
     "keyed": false
   },
   "GET /v1/products/{productId}/stock": {
     "id": "getStock",
+    "name": "products.getStock",
     "keyed": false
   },
   "GET /v1/products/{productId}/history": {
     "id": "listProductHistory",
-    "keyed": false
+    "name": "products.listHistory",
+    "keyed": false,
+    "list": true,
+    "filters": [
+      "createdAt"
+    ]
   }
 };

@@ -1,17 +1,18 @@
-// The client: typed calls that log in and are repeated where that is safe, and collections as one sequence.
+// The client: typed calls that log in and are repeated where that is safe, and lists as one sequence.
 import { type Calls, createCalls, type Data, type InitOf, type PathWith } from './call.ts';
-import { type components, endpoints, type operations, type paths } from './contract.ts';
-import { type ProductCriteria, searchFilters } from './criteria.ts';
+import { connectionError } from './connection-error.ts';
+import { type components, endpoints, type paths } from './contract.ts';
+import { createOperations } from './create-operations.ts';
 import { type ImportOptions, importProducts, type ProductImport, type ProductLine } from './import-products.ts';
-import type { ListOptions } from './list-options.ts';
-import { createOrders, type Orders } from './orders.ts';
-import { itemsOf, type Page, pagesOf } from './pages.ts';
+import type { Operations } from './operations.ts';
+import { createWaitFor, type Orders } from './orders.ts';
+import { type Page, pagesOf } from './pages.ts';
 import { type RepeatingSend, repeating } from './repeat.ts';
-import { Session, type Tokens } from './session.ts';
+import { isPair, type MachineCredentials, machineLogIn, Session, type Tokens } from './session.ts';
 import { dataOf, isShopError, isTemporaryFailure, ShopError } from './shop-error.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
-export type Product = components['schemas']['Product'];
+export type Account = components['schemas']['Account'];
 
 export interface ShopOptions {
   /** The shop's address, such as `https://shop.example`; a path in it is prefixed to every operation's path. */
@@ -32,24 +33,21 @@ export type ListPath = {
   [Path in PathWith<'get'>]: Data<paths[Path]['get']> extends Page<unknown> ? Path : never;
 }[PathWith<'get'>];
 
-export interface Shop {
-  /** Every operation, typed: `shop.call.GET('/v1/products/{productId}', …)` → `{ data, error, response }`. */
+export interface Shop extends Omit<Operations, 'importProducts' | 'logIn' | 'logOut' | 'orders'> {
+  /** Every operation with its whole response: `shop.call.GET('/v1/products/{productId}', …)` → `{ data, error, response }`. */
   readonly call: Calls;
-  /** @throws ShopError of `issueToken` when the credentials are wrong */
-  logIn(credentials: { readonly email: string; readonly password: string }): Promise<void>;
+  /**
+   * Logs in a customer or staff, or a machine. All further requests are theirs.
+   * @throws ShopError of `issueToken` when the credentials are wrong
+   */
+  logIn(credentials: { readonly email: string; readonly password: string } | MachineCredentials): Promise<void>;
   /**
    * Forgets the tokens, and revokes the refresh token. After a failure, another call tries to revoke it again.
    * @throws ShopError when the shop did not revoke it
    */
   logOut(): Promise<void>;
-  /**
-   * All products that meet the criteria. Further pages are requested as the items are read.
-   * @throws ShopError of `searchProducts`; TypeError for an empty list
-   */
-  products<Field extends keyof Product = keyof Product>(
-    criteria?: ProductCriteria,
-    options?: ListOptions<Field, 'createdAt' | 'updatedAt' | 'name' | 'price' | 'rating' | 'id'>,
-  ): AsyncGenerator<Pick<Product, Field>, void>;
+  /** The account that is logged in. @throws ShopError of `getAccount` */
+  me(): Promise<Account>;
   /**
    * Imports products, up to 10 MiB as JSON lines, and waits until the import has ended. Lines with faults are in
    * `refusedLines`.
@@ -58,7 +56,7 @@ export interface Shop {
   importProducts(products: Iterable<ProductLine>, options?: ImportOptions): Promise<ProductImport>;
   readonly orders: Orders;
   /**
-   * Iterates over the pages of any list. Each page is requested after the one before it was read.
+   * Iterates over the pages of the list at a path. Each page is requested after the one before it was read.
    * @throws ShopError
    * @example
    * for await (const { items } of shop.pages('/v1/brands')) show(items);
@@ -69,6 +67,19 @@ export interface Shop {
   ): AsyncGenerator<Data<paths[Path]['get']>, void>;
 }
 
+/** Adds the address and the reason to the error of a request that got no response. */
+function explaining(send: (request: Request) => Promise<Response>) {
+  return async (request: Request): Promise<Response> => {
+    try {
+      return await send(request);
+    } catch (error) {
+      // `instanceof` would not recognize the TypeError of another realm, as in a test environment.
+      const isOfFetch = (error as Error).name === 'TypeError' && !request.signal.aborted;
+      throw isOfFetch ? connectionError(request, error as Error) : error;
+    }
+  };
+}
+
 /** The longest time of one attempt to renew tokens, in milliseconds. Every request of the session waits for it. */
 const renewalTimeout = 10_000;
 
@@ -76,29 +87,33 @@ const renewalTimeout = 10_000;
 export function createShop(options: ShopOptions): Shop {
   const { attempts = 4, longestWait = 30_000, onTokens = () => {} } = options;
   const baseUrl = options.baseUrl.replace(/\/$/, '');
-  const fetchOnce = options.fetch ?? ((request) => fetch(request));
+  const fetchOnce = explaining(options.fetch ?? ((request) => fetch(request)));
   const fetchInTime = (request: Request) =>
     fetchOnce(new Request(request, { signal: AbortSignal.timeout(renewalTimeout) }));
   const send = repeating(fetchOnce, { attempts, longestWait });
   const renew = repeating(fetchInTime, { attempts, longestWait });
   let session: Session | undefined;
   let toRevoke: string | undefined;
-  const begin = (tokens: Tokens): void => {
+  const begin = (tokens: components['schemas']['Tokens'], machine?: MachineCredentials): void => {
     session?.end();
-    session = new Session(tokens, { baseUrl, send: renew, onTokens });
-    onTokens(tokens);
+    session = new Session(tokens, { baseUrl, send: renew, machine, onTokens });
+    if (isPair(tokens)) onTokens(tokens);
   };
   if (options.tokens !== undefined) begin(options.tokens);
 
   const call = createCalls(baseUrl, (request) => sendAs(session, request, send));
   const isTemporary = (error: unknown): boolean =>
     isTemporaryFailure(error) || (isShopError(error) && error.status === 401 && session?.isRenewalOverdue === true);
+  const operations = createOperations(call);
   return {
+    ...operations,
     call,
-    orders: createOrders(call, isTemporary),
+    orders: Object.assign(operations.orders, { waitFor: createWaitFor(call, isTemporary) }),
+    me: () => operations.accounts.get('me'),
     async logIn(credentials) {
-      // A machine's tokens, and no others, lack a refresh token.
-      begin(dataOf('issueToken', await call.POST('/v1/tokens', { body: credentials })) as Tokens);
+      const machine = 'client_id' in credentials ? credentials : undefined;
+      const body = 'client_id' in credentials ? machineLogIn(credentials) : credentials;
+      begin(dataOf('issueToken', await call.POST('/v1/tokens', { body })), machine);
     },
     async logOut() {
       const token = session?.end()?.refresh_token ?? toRevoke;
@@ -109,18 +124,6 @@ export function createShop(options: ShopOptions): Shop {
       // Another server, such as a proxy that asks for a log-in, may have answered with 200.
       if (response.status !== 204) throw new ShopError('revokeToken', response, error);
       if (toRevoke === token) toRevoke = undefined;
-    },
-    products(criteria = {}, { sort, fields, limit = 100 } = {}) {
-      const search = {
-        filters: searchFilters(criteria),
-        ...(sort && { sort: [...sort] }),
-        ...(fields && { fields: [...fields] }),
-      };
-      const pages = pagesOf(async (cursor): Promise<Data<operations['searchProducts']>> => {
-        const pagination = { limit, ...(cursor !== undefined && { cursor }) };
-        return dataOf('searchProducts', await call.POST('/v1/products/search', { body: { ...search, pagination } }));
-      });
-      return itemsOf(pages as AsyncIterable<Page<Product>>);
     },
     importProducts: (products, options) => importProducts(call, isTemporary, products, options),
     pages: (path, ...init) => pagesIn(call, path, ...init),

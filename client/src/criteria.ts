@@ -7,31 +7,67 @@ type Schemas = components['schemas'];
 export type Criterion<Conditions extends { readonly eq?: unknown }> =
   | NonNullable<Conditions['eq']>
   | readonly NonNullable<Conditions['eq']>[]
-  | Conditions;
+  | { readonly [Operator in keyof Conditions]: Operand<Conditions[Operator]> };
 
-type Criteria<Filters> = {
-  readonly [Field in keyof Filters]?: NonNullable<Filters[Field]> extends { readonly eq?: unknown }
-    ? Criterion<NonNullable<Filters[Field]>>
-    : never;
-};
+type Operand<Given> = Given extends readonly (infer Each)[] ? readonly Each[] : Given;
+
+type Value = string | number | boolean;
+
+/** Any conditions on a field. */
+export type Conditions = {
+  readonly [Operator in 'eq' | 'lt' | 'lte' | 'gt' | 'gte']?: Value;
+} & { readonly [Operator in 'ne' | 'in']?: Value | readonly Value[] };
+
+type CriterionOf<Filter> = Filter extends Value
+  ? Filter
+  : Filter extends readonly string[]
+    ? Criterion<Conditions>
+    : Filter extends { readonly eq?: unknown }
+      ? Criterion<Filter>
+      : never;
+
+/** A criterion for each filter. Other parameters, such as words to search for, have their value. */
+export type Criteria<Filters> = { readonly [Field in keyof Filters]?: CriterionOf<NonNullable<Filters[Field]>> };
+
+type AttributeCriteria = Readonly<Record<string, Criterion<{ eq?: string | number; in?: (string | number)[] }>>>;
 
 export type ProductCriteria = Criteria<Schemas['ProductFilters']> & {
+  /** Words to search for. */
+  readonly q?: string;
+  /** Attributes that the shop declares: `{ colour: ['red', 'blue'] }`. */
+  readonly attributes?: AttributeCriteria;
   /** Alternatives, of which at least one must also be met. */
   readonly or?: readonly Criteria<Schemas['ProductFilters']>[];
 };
 
+type Status = Schemas['Order']['status'];
+
 export interface OrderCriteria {
-  readonly status?: Criterion<{ eq?: Schemas['Order']['status']; ne?: Schemas['Order']['status'] }>;
+  /** Whose orders: by default the caller's own. Another account and `all` need the scope `orders:read-all`. */
+  readonly accountId?: string;
+  readonly id?: Criterion<{ eq?: string; in?: readonly string[] }>;
+  readonly status?: Criterion<{ eq?: Status; ne?: Status | Status[]; in?: Status[] }>;
   readonly createdAt?: Criterion<Schemas['TimeConditions']>;
+  readonly updatedAt?: Criterion<Schemas['TimeConditions']>;
   readonly totalCost?: Criterion<Schemas['NumberConditions']>;
+}
+
+/** The members of a search that criteria become. @throws TypeError as `searchFilters` */
+export function searchBody({ q, ...criteria }: ProductCriteria): Schemas['ProductSearch'] {
+  return { ...(q !== undefined && { q }), filters: searchFilters(criteria) };
 }
 
 /**
  * The `filters` of a search: values become `eq`, lists `in`.
  * @throws TypeError for an empty list, and for an alternative without conditions
  */
-export function searchFilters({ or, ...criteria }: ProductCriteria): NonNullable<Schemas['ProductSearch']['filters']> {
-  const spelled = conditionsByField(criteria);
+function searchFilters({
+  or,
+  attributes = {},
+  ...criteria
+}: ProductCriteria): Schemas['ProductSearch']['filters'] & {} {
+  const named = Object.entries(attributes).map(([name, criterion]) => [`attributes.${name}`, criterion] as const);
+  const spelled = conditionsByField({ ...criteria, ...Object.fromEntries(named) });
   if (or === undefined) return spelled;
   const alternatives = or.map(conditionsByField);
   if (alternatives.length === 0) throw new TypeError('or has an empty list: give alternatives, or leave it out');
@@ -65,20 +101,30 @@ function operatorsOf(criterion: unknown): object {
 }
 
 /**
- * The values of the query parameters: `{ gte: 10, in: [20, 30] }` becomes `gte:10` and `in:20,30`.
+ * The query parameters that criteria become.
+ * @param filters the parameters that are filters; others keep their value
  * @throws TypeError for an empty list
  */
-export function queryFilters(criteria: Readonly<Record<string, unknown>>): Record<string, string[]> {
+export function queryFilters(
+  criteria: Readonly<Record<string, unknown>>,
+  filters: readonly string[] = [],
+): Record<string, unknown> {
+  const given = Object.entries(criteria).filter(([, criterion]) => criterion !== undefined);
   return Object.fromEntries(
-    Object.entries(conditionsByField(criteria)).map(([field, conditions]) => [
-      field,
-      Object.entries(conditions).flatMap(([operator, operand]: [string, unknown]) => {
-        const values = (Array.isArray(operand) ? operand : [operand]).map(spellValue);
-        // A list is never written as plain values, because they cannot be combined with operators.
-        return operator === 'in' ? `in:${values.join(',')}` : values.map((value) => `${operator}:${value}`);
-      }),
-    ]),
+    given.map(([field, criterion]) => [field, filters.includes(field) ? queryValues(field, criterion) : criterion]),
   );
+}
+
+/**
+ * The values of a query parameter: `{ gte: 10, in: [20, 30] }` becomes `gte:10` and `in:20,30`.
+ * @throws TypeError for an empty list
+ */
+export function queryValues(field: string, criterion: unknown): string[] {
+  return Object.entries(conditionsOf(field, criterion)).flatMap(([operator, operand]: [string, unknown]) => {
+    const values = (Array.isArray(operand) ? operand : [operand]).map(spellValue);
+    // A list is never written as plain values, because they cannot be combined with operators.
+    return operator === 'in' ? `in:${values.join(',')}` : values.map((value) => `${operator}:${value}`);
+  });
 }
 
 /** Puts a value in double quotes, with backslash escapes, when it contains characters with a special meaning. */

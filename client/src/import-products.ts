@@ -1,7 +1,7 @@
 // Imports products over HTTP, and follows the import until it has ended.
 import type { Calls } from './call.ts';
 import type { components } from './contract.ts';
-import { type ChangeOptions, keyHeader } from './orders.ts';
+import type { ChangeOptions } from './operate.ts';
 import { pause } from './pause.ts';
 import { dataOf } from './shop-error.ts';
 
@@ -31,7 +31,8 @@ export async function importProducts(
   { signal = new AbortController().signal, idempotencyKey, onProgress }: ImportOptions = {},
 ): Promise<ProductImport> {
   const body = Array.from(products, (product) => `${JSON.stringify(product)}\n`).join('');
-  const init = { params: { header: keyHeader(idempotencyKey) }, body, signal };
+  const header = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
+  const init = { params: { header }, body, signal };
   let found = dataOf('importProducts', await call.POST('/v1/products/imports', init));
   onProgress?.(found);
   while (found.endedAt === undefined) {

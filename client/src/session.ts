@@ -1,19 +1,29 @@
 // One log-in: stores its tokens, and renews them shortly before they expire or when they are refused, until the session
-// ends.
+// ends. Customers and staff renew with the refresh token, a machine with its secret.
 import type { components } from './contract.ts';
 import { type RepeatingSend, retryAfter } from './repeat.ts';
 import { isProblem } from './shop-error.ts';
 
-/** The tokens of a customer or of staff. A machine gets no refresh token, and needs no session. */
+/** The tokens of a customer or of staff. A machine gets no refresh token. */
 export type Tokens = Required<components['schemas']['Tokens']>;
+
+export interface MachineCredentials {
+  readonly client_id: string;
+  readonly client_secret: string;
+}
+
+type AnyTokens = components['schemas']['Tokens'];
+type TokenRequest = components['schemas']['TokenRequest'];
 
 export interface SessionOptions {
   /** The address of the shop without a trailing slash. */
   readonly baseUrl: string;
   readonly send: RepeatingSend;
+  /** What a machine renews its token with. */
+  readonly machine?: MachineCredentials | undefined;
   /**
    * Called with every renewed pair, and with `undefined` when no renewal is possible any more. Not called when the
-   * caller ends the session.
+   * caller ends the session, and never with the token of a machine.
    */
   readonly onTokens: (tokens: Tokens | undefined) => void;
 }
@@ -30,12 +40,12 @@ const restAfterFailure = 5_000;
 
 export class Session {
   readonly #options: SessionOptions;
-  #tokens: Tokens | undefined;
+  #tokens: AnyTokens | undefined;
   #expiresAt = 0;
   #renewal: Promise<string | undefined> | undefined;
   #noRenewalBefore = 0;
 
-  constructor(tokens: Tokens, options: SessionOptions) {
+  constructor(tokens: AnyTokens, options: SessionOptions) {
     this.#options = options;
     this.#keep(tokens);
   }
@@ -43,7 +53,7 @@ export class Session {
   /**
    * Ends the session. No further request uses its tokens, not even one that waits for a renewal. Returns the tokens.
    */
-  end(): Tokens | undefined {
+  end(): AnyTokens | undefined {
     const tokens = this.#tokens;
     this.#tokens = undefined;
     return tokens;
@@ -73,18 +83,24 @@ export class Session {
   renew(old: string): Promise<string | undefined> {
     if (this.#tokens?.access_token !== old || Date.now() < this.#noRenewalBefore)
       return Promise.resolve(this.#tokens?.access_token);
-    this.#renewal ??= this.#exchange(this.#tokens.refresh_token).finally(() => {
+    this.#renewal ??= this.#exchange(this.#renewalOf(this.#tokens)).finally(() => {
       this.#renewal = undefined;
     });
     return this.#renewal;
   }
 
-  async #exchange(refreshToken: string): Promise<string | undefined> {
+  #renewalOf({ refresh_token }: AnyTokens): TokenRequest {
+    const { machine } = this.#options;
+    if (machine !== undefined) return machineLogIn(machine);
+    return refresh_token === undefined ? {} : { refresh_token };
+  }
+
+  async #exchange(credentials: TokenRequest): Promise<string | undefined> {
     const { baseUrl, send, onTokens } = this.#options;
     const request = new Request(`${baseUrl}/v1/tokens`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ refresh_token: refreshToken }),
+      body: JSON.stringify(credentials),
     });
     const began = Date.now();
     const response = await send(request, (wait) => Date.now() + wait < began + repeatWithin).catch(() => undefined);
@@ -97,19 +113,27 @@ export class Session {
     // Any other refusal may be temporary, so the present tokens are kept.
     if (renewed !== undefined || isRefused) {
       this.#keep(renewed);
-      onTokens(renewed);
+      if (renewed === undefined || isPair(renewed)) onTokens(renewed);
     } else {
       this.#noRenewalBefore = Date.now() + ((response && retryAfter(response)) ?? restAfterFailure);
     }
     return this.#tokens?.access_token;
   }
 
-  #keep(tokens: Tokens | undefined): void {
+  #keep(tokens: AnyTokens | undefined): void {
     this.#tokens = tokens;
     this.#expiresAt = Date.now() + (tokens?.expires_in ?? 0) * 1_000;
   }
 }
 
-function isTokens(content: unknown): content is Tokens {
+export function machineLogIn({ client_id, client_secret }: MachineCredentials): TokenRequest {
+  return { grant_type: 'client_credentials', client_id, client_secret };
+}
+
+export function isPair(tokens: AnyTokens): tokens is Tokens {
+  return tokens.refresh_token !== undefined;
+}
+
+function isTokens(content: unknown): content is AnyTokens {
   return typeof content === 'object' && content !== null && 'access_token' in content;
 }

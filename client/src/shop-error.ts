@@ -10,7 +10,15 @@ export type ProblemCode<Id extends OperationId = OperationId> = {
   [Each in Id]: Failure<operations[Each]>['code'];
 }[Id];
 
-/** A refusal of a request. `code` identifies the reason. */
+/** A refusal of this operation. `code` has the codes that the contract documents for it. */
+export type Refusal<Id extends OperationId = OperationId> = {
+  [Each in Id]: ShopError<ProblemCode<Each>> & { readonly operation: Each };
+}[Id];
+
+/**
+ * A refusal of a request. `code` identifies the reason. After `error instanceof ShopError`, a comparison of
+ * `error.operation` narrows it to the codes of that operation.
+ */
 export class ShopError<Code extends string = ProblemCode> extends Error {
   /** The `operationId` of the refused request, such as `createOrder`. */
   readonly operation: OperationId;
@@ -23,13 +31,13 @@ export class ShopError<Code extends string = ProblemCode> extends Error {
   readonly problem: (ProblemDocument & { readonly code: Code }) | undefined;
 
   /** @param content the parsed body of the response */
-  constructor(operation: OperationId, { status, statusText, headers }: Response, content: unknown) {
+  constructor(operation: OperationId, response: Response, content: unknown) {
     const problem = isProblem<Code>(content) ? content : undefined;
-    super(problem?.detail ?? `The answer was ${status} ${statusText}`.trimEnd());
+    super(problem === undefined ? withoutProblem(response) : messageOf(problem));
     this.name = 'ShopError';
     this.operation = operation;
-    this.status = status;
-    this.requestId = problem?.instance ?? headers.get('x-request-id') ?? undefined;
+    this.status = response.status;
+    this.requestId = problem?.instance ?? response.headers.get('x-request-id') ?? undefined;
     this.problem = problem;
   }
 
@@ -37,6 +45,27 @@ export class ShopError<Code extends string = ProblemCode> extends Error {
   get code(): Code | undefined {
     return this.problem?.code;
   }
+
+  /** As every `instanceof`. Its type narrows an unknown error as `isShopError` does, and not to `ShopError<any>`. */
+  static override [Symbol.hasInstance](value: unknown): value is Refusal {
+    // biome-ignore lint/complexity/noThisInStatic: a subclass has fewer instances
+    return Function.prototype[Symbol.hasInstance].call(this, value);
+  }
+}
+
+/** The detail of a problem, and its first fault with the place, when the detail does not have it. */
+function messageOf({ detail, errors = [] }: ProblemDocument): string {
+  const [fault, ...more] = errors;
+  if (fault === undefined || detail.includes(fault.detail)) return detail;
+  const place = fault.pointer ?? fault.parameter ?? fault.header;
+  const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
+  return `${detail} ${place === undefined ? '' : `${place}: `}${fault.detail}${others}`;
+}
+
+/** A response that is not the shop's. Its address helps most: something else answers there. */
+function withoutProblem({ status, statusText, url }: Response): string {
+  const address = url === '' ? '' : ` of ${url.split('?', 1)[0]}`;
+  return `The answer${address} was ${`${status} ${statusText}`.trimEnd()}`;
 }
 
 /**
@@ -49,7 +78,7 @@ export class ShopError<Code extends string = ProblemCode> extends Error {
 export function isShopError<Id extends OperationId = OperationId>(
   error: unknown,
   ...operations: readonly Id[]
-): error is ShopError<ProblemCode<Id>> {
+): error is Refusal<Id> {
   return (
     error instanceof ShopError &&
     (operations.length === 0 || operations.some((operation) => operation === error.operation))

@@ -420,3 +420,53 @@ describe('a shop below a path', () => {
     ]);
   });
 });
+
+describe('a machine', () => {
+  const credentials = { client_id: id, client_secret: 'a-secret' };
+  const grant = { grant_type: 'client_credentials', ...credentials };
+  const token = (name: string, seconds = 900): Reaction => {
+    const { refresh_token: _, ...body } = tokens(name, seconds);
+    return { status: 200, body };
+  };
+  const money = { reference: 'ch_1', amount: 5, currency: 'EUR' };
+
+  it('logs in with its secret, and renews its token with it when the token expires or is refused', async () => {
+    const given: unknown[] = [];
+    let issued = 0;
+    const shop = await clientWith(
+      ({ line, headers }) => {
+        if (line === 'POST /v1/tokens') return token(`t${++issued}`, issued === 1 ? 10 : 900);
+        return headers.authorization === 'Bearer access-t3' ? done : refused(401, 'unauthenticated');
+      },
+      { onTokens: (pair) => given.push(pair) },
+    );
+    await shop.logIn(credentials);
+    expect(await shop.orders.pay(id, money)).toEqual({ id });
+    expect(renewals().map(({ body }) => JSON.parse(body))).toEqual([grant, grant, grant]);
+    expect(bearers('POST')).toEqual(['Bearer access-t2', 'Bearer access-t3']);
+    // They are no tokens that a later client could renew.
+    expect(given).toEqual([]);
+  });
+
+  it('sends no token after its secret was refused, or after its log-out', async () => {
+    let refuses = false;
+    const given: unknown[] = [];
+    const shop = await clientWith(
+      ({ line }) => {
+        if (line !== 'POST /v1/tokens') return refuses ? refused(401, 'unauthenticated') : done;
+        return refuses ? refused(401, 'invalid-credentials') : token('t');
+      },
+      { onTokens: (pair) => given.push(pair) },
+    );
+    await shop.logIn(credentials);
+    refuses = true;
+    await expect(shop.orders.pay(id, money)).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(given).toEqual([undefined]);
+    refuses = false;
+    await shop.logIn(credentials);
+    await shop.logOut();
+    await shop.orders.pay(id, money);
+    expect(bearers('POST')).toEqual(['Bearer access-t', undefined]);
+    expect(server.seen.map(({ line }) => line)).not.toContain('POST /v1/tokens/revoke');
+  });
+});

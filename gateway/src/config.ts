@@ -18,7 +18,7 @@ import {
   type Variable,
   withoutPassword,
 } from '@shop/shared/runtime';
-import type { CorsOrigins } from '../plugin/entry/cors.ts';
+import { anyLocalPort, type CorsOrigins } from '../plugin/entry/cors.ts';
 
 type AddressName = `${Uppercase<ServiceName>}_URL`;
 
@@ -86,7 +86,7 @@ function addresses(name: string): Variable<string> {
   };
 }
 
-/** Origins of pages, separated by commas, as browsers send them in `Origin`; or `*` for all. */
+/** Origins of pages, separated by commas, as browsers send them in `Origin`, or `http://localhost:*`; or `*` for all. */
 function origins(name: string): Variable<CorsOrigins> {
   return {
     name,
@@ -94,7 +94,7 @@ function origins(name: string): Variable<CorsOrigins> {
     parse(value) {
       const list = value.split(',').map((origin) => origin.trim());
       if (list.length === 1 && list[0] === '*') return '*';
-      if (list.every(isOrigin)) return new Set(list);
+      if (list.every((origin) => origin === anyLocalPort || isOrigin(origin))) return new Set(list);
       throw new Error('must be *, or one or several origins like https://shop.example, separated by commas');
     },
   };

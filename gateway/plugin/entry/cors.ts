@@ -2,8 +2,16 @@
 import type { GatewayRequest, GatewayResponse } from './gateway-request.ts';
 import { commonHeaders } from './send-response.ts';
 
-/** The origins whose pages may call the API: a list, or all. */
+/** The origins whose pages may call the API: a list, in which `anyLocalPort` may be, or all. */
 export type CorsOrigins = ReadonlySet<string> | '*';
+
+/** The entry that stands for every port of `http://localhost`: the pages that are developed on the caller's own machine. */
+export const anyLocalPort = 'http://localhost:*';
+const localOrigin = /^http:\/\/localhost(?::\d{1,5})?$/;
+
+function isListed(origins: ReadonlySet<string>, origin: string): boolean {
+  return origins.has(origin) || (origins.has(anyLocalPort) && localOrigin.test(origin));
+}
 
 const apiPath = '/v1/';
 // Every header field of a response that the published document describes.
@@ -50,7 +58,7 @@ export function allowOrigin(request: GatewayRequest, origins: CorsOrigins | unde
   const { origin } = request.headers;
   // A cache must not send the response for one origin to another.
   if (origins !== '*') request.responseHeaders.push('Vary', 'Origin');
-  if (origins !== '*' && (origin === undefined || !origins.has(origin))) return false;
+  if (origins !== '*' && (origin === undefined || !isListed(origins, origin))) return false;
   const allowed = origins === '*' ? '*' : String(origin);
   request.responseHeaders.push('Access-Control-Allow-Origin', allowed, 'Access-Control-Expose-Headers', exposed);
   return origin !== undefined;

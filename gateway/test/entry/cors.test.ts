@@ -144,6 +144,36 @@ describe('with a list of origins', () => {
   });
 });
 
+describe('with http://localhost:*', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway({ CORS_ORIGINS: `http://localhost:*,${page}` });
+  });
+  afterAll(() => gateway.stop());
+
+  const allowed = async (origin: string): Promise<string | undefined> => {
+    const { headers } = await gateway.client.call('GET', '/v1/products', { headers: { Origin: origin } });
+    expect(headers.vary).toContain('Origin');
+    return headers['access-control-allow-origin'];
+  };
+
+  it.each(['http://localhost:5173', 'http://localhost:80', 'http://localhost', page])(
+    'a page of %s can read responses',
+    async (origin) => expect(await allowed(origin)).toBe(origin),
+  );
+
+  it.each([
+    'https://localhost:5173',
+    'http://localhost.evil.test:5173',
+    'http://evil.test',
+    'http://localhost:5173.evil.test',
+    'http://127.0.0.1:5173',
+    'http://user@localhost:5173',
+    'null',
+    other,
+  ])('a page of %s cannot', async (origin) => expect(await allowed(origin)).toBeUndefined());
+});
+
 describe('with *', () => {
   let gateway: TestGateway;
   beforeAll(async () => {

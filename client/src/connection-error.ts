@@ -1,0 +1,25 @@
+// The error of a request that got no response.
+
+/**
+ * The error of `fetch` with the address and the reason, and in a page of another origin with what a browser conceals: the
+ * shop may be reachable and not allow the page. It is a TypeError, as that of `fetch`, which is its `cause`.
+ */
+export function connectionError({ method, url }: Request, cause: Error): TypeError {
+  const { origin, pathname } = new URL(url);
+  const reason = reasonOf(cause);
+  return new TypeError(`${method} ${origin}${pathname} got no response: ${reason}${corsHint(origin)}`, { cause });
+}
+
+/** Node.js has the reason in the cause of its "fetch failed". */
+function reasonOf({ message, cause }: Error): string {
+  const { message: inner = '', code = '' } = (cause ?? {}) as { readonly message?: string; readonly code?: string };
+  // A host with several addresses has a reason without a message.
+  const detail = inner || code;
+  return detail === '' ? message : `${message} (${detail})`;
+}
+
+function corsHint(origin: string): string {
+  const page = (globalThis as { readonly location?: { readonly origin?: string } }).location?.origin;
+  if (page === undefined || page === origin) return '';
+  return `. Either the shop cannot be reached, or it does not allow pages of ${page}: CORS_ORIGINS of its gateway lists the origins that it allows`;
+}
