@@ -3229,7 +3229,7 @@ export interface components {
         Limit: number;
         /** @description The id of an account. A value that is not a UUID is answered with 404. */
         SupportedAccountId: string;
-        /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all`. */
+        /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all`. Any other value is refused with 400. */
         AccountId: string;
         /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
         CreatedAtFilter: string[];
@@ -4277,7 +4277,7 @@ export interface operations {
     listOrders: {
         parameters: {
             query?: {
-                /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all`. */
+                /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all`. Any other value is refused with 400. */
                 accountId?: components["parameters"]["AccountId"];
                 /** @description Operators eq, in; up to 100 ids of orders. */
                 id?: components["parameters"]["OrdersIdFilter"];

@@ -6,6 +6,7 @@ import type { GatewayRequest, GatewayResponse } from '../plugin/entry/gateway-re
 import type { GuardOptions } from '../plugin/entry/guard.ts';
 import type { Middleware } from '../plugin/entry/policy.ts';
 import { identifyRequest } from '../plugin/entry/request-id.ts';
+import { splitAbsoluteForm } from '../plugin/entry/request-target.ts';
 import { sendProblem } from '../plugin/entry/send-response.ts';
 import { type ParserError, problemFor, refuse, unparsedMethod } from './client-errors.ts';
 import type { Connections } from './connections.ts';
@@ -75,6 +76,7 @@ export class RequestDispatcher {
    */
   accept(request: GatewayRequest, response: GatewayResponse): void {
     const { socket } = request;
+    readAbsoluteForm(request);
     const known = this.#pending.get(socket);
     const { bytesRead } = socket;
     const ahead = known === undefined || known.waiting === 0 ? 0 : bytesRead - known.bytesRead;
@@ -178,6 +180,15 @@ export class RequestDispatcher {
     this.#pending.delete(socket);
     this.#connections.end(socket);
   }
+}
+
+/** The engine chooses the pipeline by a path, so the host is separated before it. */
+function readAbsoluteForm(request: GatewayRequest): void {
+  const absolute = splitAbsoluteForm(request.url ?? '');
+  if (absolute === undefined) return;
+  request.authority = absolute.authority;
+  request.url = absolute.target;
+  request.headers.host = absolute.authority;
 }
 
 function tooManyConnections(): Problem {

@@ -19,6 +19,8 @@ export class GatewayRequest extends IncomingMessage {
   span: Span | undefined = undefined;
   /** The path without the query, in its only accepted form. */
   path = '';
+  /** The host and port of a target in absolute-form; undefined for a target that is a path. */
+  authority: string | undefined = undefined;
   /** The client's address as the outermost trusted proxy saw it. */
   client = '';
   scheme: 'http' | 'https' = 'http';

@@ -45,7 +45,9 @@ export function guard(options: GuardOptions): Middleware {
     // The target of CONNECT is not a path. Other methods are checked by the pipeline of the path.
     if (request.method === 'CONNECT')
       throw new Problem('method-not-allowed', 'The method CONNECT is not supported.', { headers: { Allow: allow } });
-    request.path = readRequestTarget(request.url ?? '', options.maximumTarget);
+    const { path, target } = readRequestTarget(request.url ?? '', options.maximumTarget);
+    request.path = path;
+    request.url = target;
     checkFraming(request, fields, options.maximumBody);
     if (fromPage && isPreflight(request)) {
       answerPreflight(request, response);
@@ -69,11 +71,16 @@ function readAddress(request: GatewayRequest, fields: HeaderFields, trustedProxi
     request.client = addressIn(outermost ?? '') ?? request.client;
     request.scheme = fields.forwardedProto === 'https' ? 'https' : 'http';
   }
-  const host = fields.single.get('host');
-  if (host === undefined || !hostForm.test(host))
+  const named = fields.single.get('host');
+  if (named === undefined ? request.httpVersion !== '1.0' : !hostForm.test(named))
     throw malformed('host', 'The request needs one valid Host header field.');
+  // The host of a target in absolute-form replaces the header field (RFC 9112 section 3.2.2).
+  const host = request.authority ?? named;
+  if (request.authority !== undefined && !hostForm.test(request.authority))
+    throw malformed('', 'The request target has no valid host.');
   request.forwardable.push('x-forwarded-for', request.client, 'x-forwarded-proto', request.scheme);
-  request.forwardable.push('x-forwarded-host', host, 'x-request-id', request.id);
+  if (host !== undefined) request.forwardable.push('x-forwarded-host', host);
+  request.forwardable.push('x-request-id', request.id);
   request.traceparentAt = request.forwardable.push('traceparent', request.traceparent) - 1;
 }
 

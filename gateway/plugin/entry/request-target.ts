@@ -1,5 +1,6 @@
-// The request target: each path has exactly one accepted form, which every parser reads in the same way.
+// The request target: each path is brought into one form, which every parser reads in the same way.
 import { Problem } from '@shop/shared/problem';
+import { withLowerCaseIds } from '@shop/shared/runtime';
 
 // Printable ASCII without `#`, which a request target cannot contain.
 const visible = /^[\x21\x22\x24-\x7e]+$/;
@@ -15,23 +16,46 @@ const ambiguous: readonly [RegExp, string][] = [
 // No segment begins with a dot, except `.well-known` (RFC 8615).
 const plain = /^(?:\/\.well-known)?(?:\/[a-z0-9_~-][a-z0-9._~-]*)+$/;
 
+export interface RequestTarget {
+  /** The path in its only form: unreserved characters are not encoded, and ids are in lower case. */
+  readonly path: string;
+  /** The path and the query, which is unchanged. */
+  readonly target: string;
+}
+
+/** The authority and the path of a target in absolute-form (RFC 9112 section 3.2.2); undefined for another form. */
+export function splitAbsoluteForm(target: string): { authority: string; target: string } | undefined {
+  const [, authority, rest = ''] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(target) ?? [];
+  if (authority === undefined) return undefined;
+  return { authority, target: rest.startsWith('/') ? rest : `/${rest}` };
+}
+
 /**
- * The path of a request target.
- * @throws Problem 414 past `maximum` bytes; 400 for another form than origin-form (RFC 9112 section 3.2.1) or an
- *   ambiguous path; 404 for a path in a form that no resource has: upper-case letters, escapes, a trailing slash
+ * Reads a request target in origin-form (RFC 9112 section 3.2.1).
+ * @throws Problem 414 past `maximum` bytes; 400 for another form or an ambiguous path; 404 for a path in a form that no
+ *   resource has: upper-case letters outside ids, other escapes, a trailing slash
  */
-export function readRequestTarget(target: string, maximum: number): string {
-  if (target.length > maximum) {
+export function readRequestTarget(given: string, maximum: number): RequestTarget {
+  if (given.length > maximum) {
     throw new Problem('uri-too-long', `The request target is longer than ${maximum} bytes.`);
   }
-  if (!target.startsWith('/')) throw invalid('The request target must be a path.');
-  if (!visible.test(target)) throw invalid('The request target contains a character that must be encoded.');
-  const end = target.indexOf('?');
-  const path = end < 0 ? target : target.slice(0, end);
-  if (plain.test(path)) return path;
+  if (!given.startsWith('/')) throw invalid('The request target must be a path.');
+  if (!visible.test(given)) throw invalid('The request target contains a character that must be encoded.');
+  const end = given.indexOf('?');
+  const givenPath = end < 0 ? given : given.slice(0, end);
+  // Every further check sees the decoded path, and only this path is forwarded.
+  const path = withLowerCaseIds(decodeUnreserved(givenPath));
+  if (plain.test(path)) return { path, target: path + given.slice(givenPath.length) };
   const reason = ambiguous.find(([pattern]) => pattern.test(path))?.[1];
   if (reason !== undefined) throw invalid(`The path contains ${reason}.`);
   throw new Problem('not-found', 'There is nothing at this address.');
+}
+
+/** Decodes once the escapes that mean the same as their character (RFC 3986 section 6.2.2.2). */
+function decodeUnreserved(path: string): string {
+  return path.replaceAll(/%(?:2[de]|3[0-9]|[46][1-9a-f]|[57][0-9a]|5f|7e)/gi, (encoded) =>
+    String.fromCharCode(Number.parseInt(encoded.slice(1), 16)),
+  );
 }
 
 function invalid(detail: string): Problem {

@@ -37,7 +37,6 @@ describe('a path in another form than the accepted one is answered with 404', ()
     '/v2/products',
     '/v1/Products',
     '/v1/products/',
-    '/v1/%70roducts',
     '/v1/products/a%20b',
     '/v1/orders/internal/x',
     '/internal/stock',
@@ -68,11 +67,63 @@ describe('a target that two parsers could read differently is answered with 400'
     '/v1/a\\b',
     '/v1/products;a=b',
     '/v1/products%00',
-    'http://shop/v1/products',
+    'http://user@shop/v1/products',
+    'http:///v1/products',
+    'http://shop//v1/products',
+    'http://shop/v1/%2e./products',
+    '/v1/products/%%32fadmin',
+    '/v1/%2e%2e/products',
     '/v1/products?a#b',
     '*',
   ])('%s', async (target) => {
     expect(await get(target)).toMatchObject({ status: 400, code: 'invalid-request' });
+  });
+});
+
+describe('another form of a path reaches the service in the only accepted form', () => {
+  const id = '01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01';
+  it.each([
+    ['/v1/%70roducts', '/v1/products'],
+    ['/v1/p%72%6Fducts?name=%70', '/v1/products?name=%70'],
+    ['/v1/%7A%2Dx', undefined],
+    [`/v1/products/${id.replaceAll('-', '%2D')}`, `/v1/products/${id}`],
+    [`/v1/products/${id.toUpperCase()}?fields=id`, `/v1/products/${id}?fields=id`],
+    ['http://shop/v1/products?limit=1', '/v1/products?limit=1'],
+    ['HTTPS://other:8443/v1/products', '/v1/products'],
+    [`http://shop/v1/products/${id.toUpperCase()}`, `/v1/products/${id}`],
+    ['http://shop', undefined],
+    ['http://shop?x', undefined],
+    ['/v1/%2570roducts', undefined],
+    ['/v1/%50roducts', undefined],
+    [`/v1/products/${id.toUpperCase()}A`, undefined],
+  ])('%s is %s', async (target, expected) => {
+    const before = gateway.service.seen.length;
+    const { status } = await get(target);
+    const forwarded = gateway.service.seen.slice(before).map(({ url }) => url);
+    expect([status, ...forwarded]).toEqual(expected === undefined ? [404] : [200, expected]);
+  });
+  it('also for the host of a target that is a whole URL, which replaces the header field', async () => {
+    await get('http://example.com:81/v1/products');
+    expect(seen()['x-forwarded-host']).toBe('example.com:81');
+    expect((await get('http://exam ple/v1/products')).status).toBe(400);
+  });
+  it('also for a whole URL without the Host header field, which HTTP/1.1 requires', async () => {
+    const { answers } = await sendRaw(
+      gateway.port,
+      'GET http://shop/v1/products HTTP/1.1\r\nConnection: close\r\n\r\n',
+    );
+    expect(answers.map(({ status }) => status)).toEqual([400]);
+  });
+});
+
+describe('HTTP/1.0, which needs no Host header field', () => {
+  it.each(['/health/live', '/health/ready', '/v1/products'])('is answered at %s', async (path) => {
+    const { answers } = await sendRaw(gateway.port, `GET ${path} HTTP/1.0\r\n\r\n`);
+    expect(answers.map(({ status }) => status)).toEqual([200]);
+  });
+  it('needs a valid one when it has one', async () => {
+    const { answers } = await sendRaw(gateway.port, 'GET /health/live HTTP/1.0\r\nHost: a b\r\n\r\n');
+    expect(answers.map(({ status }) => status)).toEqual([400]);
   });
 });
 

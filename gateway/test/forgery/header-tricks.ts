@@ -174,9 +174,10 @@ export function headers(genuine: Genuine): Attempt[] {
   const types = [
     'JWT',
     'jwt',
-    'AT+JWT',
     'at+jwt ',
-    'application/at+jwt',
+    'text/at+jwt',
+    'application/application/at+jwt',
+    'application/at+jwt;x=1',
     'internal+jwt',
     'id+jwt',
     'dpop+jwt',

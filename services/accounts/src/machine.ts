@@ -1,7 +1,7 @@
 // Machines: programs that log in with a client id and a client secret (RFC 6749 section 4.4).
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Database, sql, type Transaction } from '@shop/shared/database';
-import { isId, newId } from '@shop/shared/runtime';
+import { newId, parseId } from '@shop/shared/runtime';
 import { longestTokenSeconds } from './access-token-lifetime.ts';
 import { audit } from './audit.ts';
 
@@ -47,10 +47,11 @@ export async function deleteSecrets(tx: Transaction, machineId: string, which: '
 export function logInMachine(
   database: Database,
   requestId: string,
-  clientId: string,
+  givenId: string,
   secret: string,
 ): Promise<LoggedInMachine | undefined> {
-  if (!isId(clientId)) return Promise.resolve(undefined);
+  const clientId = parseId(givenId);
+  if (clientId === undefined) return Promise.resolve(undefined);
   return database.transaction(async (tx) => {
     const stored = await sql<{ id: string; digest: string; scopes: string[] }>(
       tx,

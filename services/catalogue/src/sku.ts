@@ -1,15 +1,16 @@
 // No two products have the same SKU. The unique index decides between concurrent requests.
 import { type Database, sql, type Transaction, violatedConstraint } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
-import { isId } from '@shop/shared/runtime';
+import { parseId } from '@shop/shared/runtime';
 
 /**
  * Refuses a SKU that is the id of another product, because exports and imports use that id as a key.
  * @throws Problem 409 that names the other product
  */
 export async function refuseIdAsSku(tx: Transaction, productId: string, sku: string | null): Promise<void> {
-  if (sku === null || sku === productId || !isId(sku)) return;
-  const [other] = await sql<{ id: string }>(tx, 'SELECT id FROM products WHERE id = $1', [sku]);
+  const id = sku === null ? undefined : parseId(sku);
+  if (id === undefined || id === productId) return;
+  const [other] = await sql<{ id: string }>(tx, 'SELECT id FROM products WHERE id = $1', [id]);
   if (other === undefined) return;
   const detail = 'The sku is the id of another product. Nothing was changed. Use another sku.';
   const errors = [{ pointer: '/sku', detail: 'is the id of another product', productId: other.id }];

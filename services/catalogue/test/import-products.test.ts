@@ -71,6 +71,14 @@ describe('a line', () => {
     expect(await inventory.book(id)).toBe('received 7');
   });
 
+  it('may have the id of a product in capitals as its key', async () => {
+    await importLines(cup);
+    const { id } = await product('CUP');
+    const line = { ...cup, externalKey: id.toUpperCase(), name: 'Mug' };
+    expect(await importLines(line, { ...line, externalKey: id })).toEqual(counts(0, 1, 1, 0));
+    expect(await product('CUP')).toMatchObject({ id, name: 'Mug' });
+  });
+
   it('changes the product with its key, keeps absent members, and records the difference of the stock', async () => {
     await importLines({ ...cup, stock: 7, status: 'active', description: 'Holds tea', lowStockThreshold: 2 });
     expect(await importLines({ ...cup, stock: 4 })).toEqual(counts(0, 1, 0, 0));

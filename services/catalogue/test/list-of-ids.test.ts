@@ -43,6 +43,18 @@ describe('200', () => {
     expect([...body.items.map(({ id }) => id), ...(await found(rest))]).toEqual(ids);
   });
 
+  it('reads ids in capitals as their lower case, in pages and searches, and writes them in lower case', async () => {
+    const capitals = ids.map((id) => id.toUpperCase());
+    const first = await client.get(`/v1/products?id=${capitals}&limit=20&sort=id:asc`);
+    const { nextCursor } = first.body.pagination;
+    const rest = await found(`id=in:${ids}&limit=20&sort=id:asc&cursor=${nextCursor}`);
+    expect([...first.body.items.map(({ id }) => id), ...rest]).toEqual(ids);
+    const body = { filters: { id: { in: capitals.slice(0, 2) } }, sort: [{ field: 'id', direction: 'asc' }] };
+    const searched = await client.post('/v1/products/search', { body });
+    expect(searched.body.items.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+    expect((await client.get(`/v1/products/${capitals[0]}`)).body.id).toBe(ids[0]);
+  });
+
   it('is found among alternatives', async () => {
     const or = [
       { id: { in: ids.slice(0, 2) } },

@@ -757,7 +757,7 @@ export interface components {
     parameters: {
         /** @description The id of an order. A value that is not a UUID is answered with 404. */
         readonly OrderId: string;
-        /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all`. */
+        /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all`. Any other value is refused with 400. */
         readonly AccountId: string;
         /** @description Operators eq, in; up to 100 ids of orders. */
         readonly IdFilter: readonly string[];
@@ -815,7 +815,7 @@ export interface operations {
     readonly listOrders: {
         readonly parameters: {
             readonly query?: {
-                /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all`. */
+                /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all`. Any other value is refused with 400. */
                 readonly accountId?: components["parameters"]["AccountId"];
                 /** @description Operators eq, in; up to 100 ids of orders. */
                 readonly id?: components["parameters"]["IdFilter"];

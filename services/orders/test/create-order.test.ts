@@ -41,6 +41,31 @@ describe('201', () => {
     expect(await shop.stockOf(cup)).toEqual({ stock: 10, reserved: 2, oversold: 0 });
   });
 
+  it('takes the id of a product in capitals, repeats the request by its key in either case, and writes lower case', async () => {
+    const [cup, key] = [await shop.product(), newId()];
+    const send = (productId: string) =>
+      shop.orders.post('/v1/orders', {
+        token: customer.token,
+        body: { items: [{ productId, quantity: 1 }] },
+        headers: { 'Idempotency-Key': key },
+      });
+    const [first, again] = [await send(cup.toUpperCase()), await send(cup)];
+    expect(first).toMatchObject({ status: 201, body: { itemsSummary: [{ productId: cup }] } });
+    expect(again).toMatchObject({ status: 201, body: first.body, headers: { 'idempotency-replayed': 'true' } });
+  });
+
+  it('repeats an action by its key, whatever the case of the id in its path', async () => {
+    const { id } = (await shop.order(customer, { [await shop.product()]: 1 })).body;
+    const cancel = (path: string) =>
+      shop.orders.post(`/v1/orders/${path}/cancel`, {
+        token: customer.token,
+        headers: { 'Idempotency-Key': 'the-key' },
+      });
+    const [first, again] = [await cancel(id.toUpperCase()), await cancel(id)];
+    expect(first).toMatchObject({ status: 200, body: { id, status: 'cancelled' } });
+    expect(again).toMatchObject({ status: 200, headers: { 'idempotency-replayed': 'true' } });
+  });
+
   it('adds the quantities of a repeated product, in the order of first appearance', async () => {
     const [b, a] = [await shop.product({ price: 0.1 }), await shop.product({ price: 0.2 })];
     const items = [

@@ -46,6 +46,12 @@ describe('200', () => {
     expect(body.pagination).toEqual({ limit: 20, hasMore: false });
   });
 
+  it('reads ids in capitals as their lower case', async () => {
+    const [id = '', account] = [ids[0], customer.accountId.toUpperCase()];
+    expect(await numbers(`?id=${id.toUpperCase()}&accountId=${account}`)).toEqual([1]);
+    expect((await shop.view(customer, id.toUpperCase())).body.id).toBe(id);
+  });
+
   it('returns each order as getOrder does', async () => {
     const { body } = await list();
     for (const item of body.items) expect(item).toEqual((await shop.view(customer, item.id)).body);
@@ -186,6 +192,8 @@ describe('400', () => {
     '?accountId=me&accountId=me',
     '?accountId=all,me',
     '?id=1',
+    '?accountId=ALL',
+    '?accountId=1',
     '?id=ne:01931f70-6a10-7b52-9c3e-2f4d8e6a0b01',
     '?updatedAt=yesterday',
     '?sort=updatedAt:asc',

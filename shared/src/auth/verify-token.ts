@@ -42,8 +42,10 @@ interface Verified {
 }
 
 const tokenType = 'at+jwt';
+const prefixedTokenType = `application/${tokenType}`;
 const clockTolerance = 5;
 const maximumVerified = 10_000;
+const bearerScheme = /^bearer(?: |$)/i;
 // Only the token is the key of the cache, because the header around it can be written in many ways.
 const bearer = /^bearer {1,8}([^ ]+)$/i;
 const required = ['iss', 'aud', 'sub', 'exp', 'iat', 'jti'];
@@ -65,7 +67,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
 
   async function check(token: string): Promise<Verified> {
     const header = readTokenHeader(token);
-    if (header?.kid === undefined || header.alg !== algorithm || header.typ !== tokenType) throw invalidToken();
+    if (header?.kid === undefined || header.alg !== algorithm || !isTokenType(header.typ)) throw invalidToken();
     const key = await keys.find(header.kid);
     if (key === undefined) throw invalidToken();
     const { payload } = await jwtVerify(token, key, checks).catch((error: unknown) => {
@@ -105,7 +107,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     async verify(authorization) {
       if (authorization === undefined) return undefined;
       const token = bearer.exec(authorization)?.[1];
-      if (token === undefined) throw invalidToken('The Authorization header holds no bearer token.');
+      if (token === undefined) throw bearerScheme.test(authorization) ? invalidToken(noToken) : otherScheme();
       const { caller } = findVerified(token) ?? (await verifyAnew(token));
       if (hasEnded(caller)) {
         throw invalidToken('The session of this access token has ended. Log in again.');
@@ -127,6 +129,18 @@ export function bearerChallenge(
   const all = { realm: 'shop', ...(error === undefined ? {} : { error }), ...attributes };
   const parameters = Object.entries(all).map(([name, value]) => `${name}="${value}"`);
   return `Bearer ${parameters.join(', ')}`;
+}
+
+/** A media type is compared without regard to case, and may omit `application/` (RFC 9068 section 4, RFC 7515 section 4.1.9). */
+function isTokenType(typ: string): boolean {
+  return [tokenType, prefixedTokenType].includes(typ.toLowerCase());
+}
+
+const noToken = 'The Authorization header holds no bearer token.';
+
+/** Credentials of another scheme count as none, so the challenge has no error (RFC 6750 section 3.1). */
+function otherScheme(): Problem {
+  return new Problem('unauthenticated', noToken, { headers: { 'WWW-Authenticate': bearerChallenge() } });
 }
 
 function invalidToken(detail = 'The access token is not valid.'): Problem {

@@ -1,10 +1,11 @@
 // Reads a service's OpenAPI document: routes, input checks, security, and checks of answers.
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import addFormats from 'ajv-formats';
-import { isId } from '../runtime/index.ts';
+import { isId, parseId } from '../runtime/index.ts';
 import { type OperationOutline, outlineOperations } from './contract-operations.ts';
 import { type Deprecation, deprecationOf } from './deprecation.ts';
-import { type Compiler, documentKey, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
+import { type Compiler, documentKey, isNode, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
 import { readDocument } from './read-document.ts';
 import { type CheckedInput, checkInput, type RawInput, readParameter, refuseFaults } from './validate-request.ts';
 import { type ResponseCheck, responseCheckOf } from './validate-response.ts';
@@ -43,15 +44,55 @@ export interface Contract {
 /** Reads an OpenAPI 3.1 document. @throws when the document does not say what the shop needs */
 export function loadContract(file: URL | string): Contract {
   const document = readDocument(file);
-  const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, validateSchema: false });
-  addFormats.default(ajv);
-  ajv.addFormat('uuid', isId);
-  ajv.addSchema(document, documentKey);
-  const operations = outlineOperations(document).map((outline) => readOperation({ ajv, document }, outline));
+  const compilers = { accepted: acceptedCompiler(document), produced: producedCompiler(document) };
+  const operations = outlineOperations(document).map((outline) => readOperation(compilers, outline));
   return { document, operations };
 }
 
-function readOperation(compiler: Compiler, outline: OperationOutline): ContractOperation {
+/** Compiles the schemas of responses: the shop writes ids in lower case. */
+function producedCompiler(document: Node): Compiler {
+  const ajv = createAjv();
+  ajv.addFormat('uuid', isId);
+  return { ajv: ajv.addSchema(document, documentKey), document };
+}
+
+/** Compiles the schemas of requests: an id of any case is accepted, and replaced by its lower case where it stands. */
+function acceptedCompiler(document: Node): Compiler {
+  const ajv = createAjv();
+  ajv.addFormat('uuid', (text) => parseId(text) !== undefined);
+  ajv.addKeyword({
+    keyword: 'x-lower-case',
+    type: 'string',
+    modifying: true,
+    errors: false,
+    validate: (_: unknown, text: string, _schema: unknown, place?: DataValidationCxt) => {
+      if (isNode(place?.parentData) || Array.isArray(place?.parentData))
+        Object.assign(place.parentData, { [place.parentDataProperty]: text.toLowerCase() });
+      return true;
+    },
+  });
+  return { ajv: ajv.addSchema(markIds(document) as Node, documentKey), document };
+}
+
+function markIds(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(markIds);
+  if (!isNode(value)) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, markIds(member)]);
+  return Object.fromEntries(value.format === 'uuid' ? [...members, ['x-lower-case', true]] : members);
+}
+
+function createAjv(): Ajv2020 {
+  const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, validateSchema: false });
+  addFormats.default(ajv);
+  return ajv;
+}
+
+interface Compilers {
+  readonly accepted: Compiler;
+  readonly produced: Compiler;
+}
+
+function readOperation({ accepted: compiler, produced }: Compilers, outline: OperationOutline): ContractOperation {
   const { path, method } = outline;
   const item = nodeOf(nodeOf(compiler.document.paths)[path]);
   const operation = nodeOf(item[method]);
@@ -94,7 +135,7 @@ function readOperation(compiler: Compiler, outline: OperationOutline): ContractO
       if (!refusedByOperation) refuseFaults(checked.faults);
       return checked;
     },
-    checkAnswer: responseCheckOf(compiler, [...at, 'responses'], nodeOf(operation.responses)),
+    checkAnswer: responseCheckOf(produced, [...at, 'responses'], nodeOf(operation.responses)),
   };
 }
 

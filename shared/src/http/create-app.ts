@@ -10,7 +10,7 @@ import {
 } from '../auth/index.ts';
 import type { Contract, ContractOperation } from '../contract/load-contract.ts';
 import { Problem } from '../problem/index.ts';
-import type { Health, Log } from '../runtime/index.ts';
+import { type Health, type Log, withLowerCaseIds } from '../runtime/index.ts';
 import { type AnswerMemory, answerFromMemory, answerKept, requestText } from './answer-memory.ts';
 import { notModified } from './conditional.ts';
 import { acceptsGzip, compressed } from './content-encoding.ts';
@@ -54,6 +54,10 @@ export function createApp<Context>(options: AppOptions<Context>): RequestListene
   app.enable('strict routing');
   app.set('query parser', false);
 
+  app.use((request, _response, next) => {
+    request.url = withLowerCaseIds(request.url);
+    next();
+  });
   app.use(identify);
   const { contract, contractWatch = 0, log } = options;
   if (contractWatch > 0) app.use(watchForDrift(contract, contractWatch, log));

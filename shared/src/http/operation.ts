@@ -9,7 +9,7 @@ import type { KeptAnswer } from './answer-memory.ts';
 export interface OperationRequest {
   readonly operationId: string;
   readonly method: string;
-  /** The path and query exactly as they arrived. */
+  /** The path and query as they arrived, with the ids of the path in lower case. */
   readonly url: string;
   /** The request id, also the `instance` of a problem document. */
   readonly id: string;

@@ -1,4 +1,4 @@
-// Identifiers: UUID version 7, lower case.
+// Identifiers: UUID version 7. The shop writes them in lower case, and reads them without regard to case (RFC 9562 section 4).
 import { v7 } from 'uuid';
 
 /** A new time-ordered identifier (RFC 9562 section 5.7). */
@@ -8,7 +8,21 @@ export function newId(): string {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Whether a text has the form of an identifier. */
+/** Whether a text has the form in which the shop writes an identifier. */
 export function isId(text: string): boolean {
   return uuid.test(text);
+}
+
+/** Returns an identifier in lower case; undefined when the text does not have the form of one. */
+export function parseId(text: string): string | undefined {
+  const id = text.toLowerCase();
+  return isId(id) ? id : undefined;
+}
+
+/** Returns a request target in which each path segment that is an identifier is in lower case. */
+export function withLowerCaseIds(target: string): string {
+  const [path = ''] = target.split('?', 1);
+  if (!/[A-F]/.test(path)) return target;
+  const segments = path.split('/').map((segment) => parseId(segment) ?? segment);
+  return segments.join('/') + target.slice(path.length);
 }

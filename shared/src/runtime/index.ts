@@ -26,7 +26,7 @@ export { currency, decimalsOf } from './currency.ts';
 export { emailKey } from './email-key.ts';
 export { createHealth, type Health } from './health.ts';
 export { addressesOf, urlOfHosts } from './hosts.ts';
-export { isId, newId } from './id.ts';
+export { isId, newId, parseId, withLowerCaseIds } from './id.ts';
 export { type CommandPurpose, type Installation, operatorCommand, readInstallation } from './installation.ts';
 export { createLineFormatter, createLog, type Log, type LogLevel, readLogLevel } from './log.ts';
 export { type Login, readLogins } from './logins.ts';

@@ -1,7 +1,8 @@
 // The cache of verified tokens. One token is one entry, however its header is written.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SignJWT } from 'jose';
 import { createTokenVerifier, type TokenVerifier } from '../../src/auth/index.ts';
-import { createLog } from '../../src/runtime/index.ts';
+import { createLog, newId } from '../../src/runtime/index.ts';
 import { audience, Issuer, issuer, keyPair, token } from './issuer.ts';
 
 const pair = keyPair('one');
@@ -42,6 +43,29 @@ describe('a verified token', () => {
     await others(1);
     expect(await tokens.verify(first)).toEqual(caller);
     expect(await tokens.verify(first)).not.toBe(caller);
+  });
+
+  it.each(['application/at+jwt', 'AT+JWT', 'Application/AT+JWT'])('may have the type %s', async (typ) => {
+    const now = Math.floor(Date.now() / 1000);
+    const claims = { sub: newId(), accountId: newId(), iat: now, exp: now + 60, jti: newId() };
+    const signed = await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'ES256', kid: 'one', typ })
+      .setIssuer(issuer)
+      .setAudience(audience)
+      .sign(pair.privateKey);
+    expect(await tokens.verify(`Bearer ${signed}`)).toMatchObject({ accountId: claims.accountId });
+  });
+
+  it.each([
+    ['Basic a2ltOnNlY3JldA==', 'Bearer realm="shop"'],
+    ['DPoP x', 'Bearer realm="shop"'],
+    [
+      'Bearer',
+      'Bearer realm="shop", error="invalid_token", error_description="The Authorization header holds no bearer token."',
+    ],
+    ['bearer x', 'Bearer realm="shop", error="invalid_token", error_description="The access token is not valid."'],
+  ])('is missing in %s, and only a bearer token is an error', async (authorization, challenge) => {
+    await expect(tokens.verify(authorization)).rejects.toMatchObject({ headers: { 'WWW-Authenticate': challenge } });
   });
 
   it('has no spelling of any length', async () => {

@@ -111,14 +111,7 @@ describe('contract', () => {
   });
 
   it('answers 404 for an unknown path, another case, a trailing slash, and an id that can be none', async () => {
-    for (const path of [
-      '/',
-      '/v2/notes',
-      '/V1/notes',
-      '/v1/notes/',
-      '/v1/notes/not-a-uuid',
-      `/v1/notes/${newId().toUpperCase()}`,
-    ]) {
+    for (const path of ['/', '/v2/notes', '/V1/notes', '/v1/notes/', '/v1/notes/not-a-uuid']) {
       const answer = await client.get(path, { token });
       expect([path, answer.status, answer.body.code]).toEqual([path, 404, 'not-found']);
     }

@@ -1,6 +1,6 @@
 // Writes a batch of imported products: inserts new products, changes known ones as PATCH does, and skips equal ones.
 import { sql, type Transaction } from '@shop/shared/database';
-import { isId, newId } from '@shop/shared/runtime';
+import { newId, parseId } from '@shop/shared/runtime';
 import { assignments, shownColumns } from '../archived-status.ts';
 import { enterChanges } from '../product-changes.ts';
 import { appendProductEvents, changesProduct } from '../product-events.ts';
@@ -82,18 +82,22 @@ export async function upsertProducts(
 /** The locked products of a batch by their external keys and ids. */
 async function readKnown(tx: Transaction, batch: readonly ImportedProduct[]): Promise<Map<string, KnownRow>> {
   const keys = batch.map(({ externalKey }) => externalKey);
-  const known = await sql<KnownRow>(tx, findKnown, [keys, keys.filter(isId)]);
+  const known = await sql<KnownRow>(tx, findKnown, [keys, keys.flatMap((key) => parseId(key) ?? [])]);
   const byKey = new Map(known.map((row) => [row.id, row]));
   // A key may be the external key of one product and the id of another one.
   for (const row of known) if (row.external_key !== null) byKey.set(row.external_key, row);
   return byKey;
 }
 
+function findByKey(byKey: ReadonlyMap<string, KnownRow>, key: string): KnownRow | undefined {
+  return byKey.get(key) ?? byKey.get(parseId(key) ?? '');
+}
+
 /** Returns the index of the first line whose product an earlier line already identified by another key. */
 function endOfDistinct(batch: readonly ImportedProduct[], byKey: ReadonlyMap<string, KnownRow>): number {
   const seen = new Set<string>();
   const end = batch.findIndex(({ externalKey }) => {
-    const id = byKey.get(externalKey)?.id;
+    const id = findByKey(byKey, externalKey)?.id;
     if (id === undefined) return false;
     const isRepeated = seen.has(id);
     seen.add(id);
@@ -116,7 +120,7 @@ async function upsertDistinct(
   const refused: RefusedLine[] = [];
   for (const product of batch) {
     const { externalKey } = product;
-    const present = byKey.get(externalKey);
+    const present = findByKey(byKey, externalKey);
     if (present === undefined && product.incomplete.length > 0) {
       refused.push({ line: product.line, externalKey, code: 'invalid-request', reasons: product.incomplete });
       continue;

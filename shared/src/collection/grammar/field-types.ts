@@ -1,5 +1,5 @@
 // The types of fields: how values are read from a query or a body, sent to PostgreSQL, and written as JSON.
-import { isId } from '../../runtime/index.ts';
+import { parseId } from '../../runtime/index.ts';
 
 /** A checked value. Decimals are scaled integers. Times are RFC 3339 texts in UTC with milliseconds. */
 export type Value = string | number;
@@ -141,12 +141,12 @@ function writeTime(column: string): string {
   return `"${column.slice(0, 10)}T${clock}Z"`;
 }
 
-/** A UUID in lower case. */
+/** A UUID. It is read without regard to case. */
 export function uuid(): FieldType {
-  const read = (json: unknown) => (typeof json === 'string' && isId(json) ? json : undefined);
+  const read = (json: unknown) => (typeof json === 'string' ? parseId(json) : undefined);
   return {
     cast: 'uuid',
-    expects: 'a UUID in lower case',
+    expects: 'a UUID',
     fromText: read,
     fromJson: read,
     toText: String,
