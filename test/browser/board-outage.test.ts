@@ -97,7 +97,7 @@ it('names the database before the services that lack it', async () => {
   );
   const first = page.locator('#faults li').first();
   expect(await first.textContent()).toContain('Does PostgreSQL run');
-  expect(await first.locator('a').getAttribute('href')).toBe('/board/runbooks/service-unreachable');
+  expect(await first.locator('a').getAttribute('href')).toBe('/docs/runbooks/service-unreachable');
   database = await startEmbeddedPostgres(postgres);
   await eventually(async () => expect(await headline()).toEqual([]), noticedWithin);
 });

@@ -231,7 +231,7 @@ describe('the board', () => {
       await part(page, 'schema orders', '.unknown').waitFor();
       await page.locator('#notice', { hasText: 'orders is not ready.' }).waitFor();
       const fault = page.locator('#faults li', { hasText: 'orders: nothing answers.' });
-      expect(await fault.locator('a').getAttribute('href')).toBe('/board/runbooks/process-down');
+      expect(await fault.locator('a').getAttribute('href')).toBe('/docs/runbooks/process-down');
       await part(page, 'process catalogue', '.ready').waitFor();
     });
     await part(page, 'process orders', '.ready').waitFor();

@@ -1,6 +1,6 @@
 // The tests of all pages of the documentation on one device, in a light and in a dark room.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { guideNames } from '../../gateway/plugin/pages/docs/documentation.ts';
+import { guideNames } from '../../gateway/plugin/pages/docs/chapters.ts';
 import { findings } from './accessibility.ts';
 import { type Documentation, lightness, openDocumentation, type Visit } from './documentation.ts';
 import { screens } from './screens.ts';

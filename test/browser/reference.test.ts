@@ -134,16 +134,48 @@ describe('a visitor of the reference', () => {
     await page.context().close();
   });
 
-  it('finds an operation by the search, with the keyboard alone', async () => {
+  it.each(['/', 'Control+k'])('opens the search by %s, and finds an operation with the keyboard alone', async (key) => {
     const { page, complaints } = await visit('/docs');
-    await page.keyboard.press('/');
-    await page.keyboard.type('cancel order');
+    await page.keyboard.press(key);
+    await page.keyboard.type('checkout');
     await page.locator('#found a').first().waitFor();
+    expect(await page.locator('#found-count').textContent()).toMatch(/^\d+ found$/);
     expect(await findings(page)).toEqual([]);
     await page.keyboard.press('ArrowDown');
+    expect(await page.locator('#found a').first().evaluate('document.activeElement.href')).toContain('/docs/');
+    await page.keyboard.type(' cancel');
+    expect(await page.getByRole('searchbox').inputValue()).toBe('checkout cancel');
+    await page.getByRole('searchbox').fill('cancel order');
+    await page.locator('#found a[href="/docs/reference/cancel-order"]').waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL('**/docs/reference/cancel-order');
     expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('searches on a phone, over the whole screen, and leads to a section of a guide for operators', async () => {
+    const { page, complaints } = await visit('/docs/errors', { viewport: { width: 390, height: 844 } });
+    await page.getByRole('button', { name: 'Search' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Search the documentation' });
+    const { width = 0, height = 0 } = (await dialog.boundingBox()) ?? {};
+    expect([width, height >= 840]).toEqual([390, true]);
+    await page.getByRole('searchbox').fill('backup');
+    await page.locator('#found a').first().waitFor();
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    expect(await findings(page)).toEqual([]);
+    await page.locator('#found a[href="/docs/command-line#backup-and-restore"]').click();
+    await page.waitForURL('**/docs/command-line#backup-and-restore');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('says that nothing was found, and closes with Escape', async () => {
+    const { page } = await visit('/docs');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('xyzzy');
+    await page.getByText('Nothing found for “xyzzy”.').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.locator('#search').isVisible()).toBe(false);
     await page.context().close();
   });
 

@@ -1,6 +1,6 @@
 // Reads the examples of the guides: requests with their responses, and TypeScript.
 import { readFileSync } from 'node:fs';
-import { exampleInCurl } from '../../gateway/plugin/pages/docs/guide-request.ts';
+import { type CommandLines, commandLines } from '../../gateway/plugin/pages/docs/guide-request.ts';
 
 export interface Exchange {
   readonly kind: 'http';
@@ -31,6 +31,7 @@ export interface Snippet {
 export function examplesOf(guide: string): (Exchange | Snippet)[] {
   const text = readFileSync(new URL(`../../docs/${guide}.md`, import.meta.url), 'utf8');
   const found: (Exchange | Snippet)[] = [];
+  const commandLine = commandLines(text);
   for (const [, indent = '', language, content = ''] of text.matchAll(/^( *)```(http|ts)\n(.*?)\n *```$/gms)) {
     const block = content.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
     if (language === 'ts') found.push({ kind: 'ts', code: block });
@@ -38,15 +39,15 @@ export function examplesOf(guide: string): (Exchange | Snippet)[] {
       const last = found.pop();
       if (last?.kind !== 'http' || last.answer !== undefined) throw new Error(`${guide}: an answer without a request`);
       found.push({ ...last, answer: answerOf(block) });
-    } else found.push(requestOf(block));
+    } else found.push(requestOf(block, commandLine));
   }
   return found;
 }
 
-function requestOf(block: string): Exchange {
+function requestOf(block: string, commandLine: CommandLines): Exchange {
   const { first, body } = messageOf(block);
   const [method = '', target = ''] = first.split(' ');
-  const curl = exampleInCurl(block, 'http');
+  const curl = commandLine(block, 'http');
   if (curl === undefined) throw new Error(`${first} has no command line`);
   return { kind: 'http', method, target, body, curl, answer: undefined };
 }

@@ -10,7 +10,8 @@ import { createShop } from '@shop/client';
 import { dereference, nodeOf } from '@shop/shared/contract';
 import { eventually, installPackage } from '@shop/shared/testing';
 import { askShop } from '../../cli/test/started-shop.ts';
-import { guideNames } from '../../gateway/plugin/pages/docs/documentation.ts';
+import { guideNames } from '../../gateway/plugin/pages/docs/chapters.ts';
+import { variables } from '../../gateway/plugin/pages/docs/guide-request.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
 import { differences, type Exchange, examplesOf } from './guide-examples.ts';
 
@@ -74,20 +75,22 @@ function filled(text: string, values: Values): string {
     .replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }
 
+/** Runs commands in a shell in which the variables have the values. An unset variable is an error. */
+async function inShell(script: string, values: Values): Promise<string> {
+  const own = Object.entries(variables).map(([name, variable]) => [variable, values[name]]);
+  const env = { ...process.env, ...Object.fromEntries(own.filter(([, value]) => value !== undefined)) };
+  return (await promisify(execFile)('sh', ['-uc', script], { env })).stdout;
+}
+
 /** Runs the command line of the page in a shell, as a reader does. */
 async function send({ curl }: Exchange, values: Values) {
   const line = curl
     .replaceAll(/OWN_(\w+?)_VALUE/g, (_mark, name: string) => (name === 'origin' ? shop.url : (values[name] ?? name)))
     .replaceAll(/(?:\{|%7B)(\w+)(?:\}|%7D)/g, (place, name: string) => values[name] ?? place);
-  const { accessToken: TOKEN, staffToken: STAFF_TOKEN, payerToken: PAYER_TOKEN } = values;
-  const env = { ...process.env, TOKEN, STAFF_TOKEN, PAYER_TOKEN };
-  const run = async (script: string) => (await promisify(execFile)('sh', ['-c', script], { env })).stdout;
-  // This line keeps the token in a variable and prints nothing, so the request inside it is sent as well.
-  const [, inner = line] = /^TOKEN=\$\((.*) -s \| sed .*\)$/s.exec(line) ?? [];
-  if (inner !== line) expect(await run(`${line}\necho "$TOKEN"`)).toMatch(/^eyJ[\w-]+\.[\w-]+\.[\w-]+\n$/);
-  const [head = '', ...rest] = (await run(inner.replace(/^curl /, 'curl --silent --show-error --include '))).split(
-    '\r\n\r\n',
-  );
+  const run = (script: string) => inShell(script, values);
+  // A line that keeps a value in a variable prints no response. The test that pastes the page runs the whole line.
+  const [, inner = line] = /^[A-Z_]+=\$\((.*) \| sed .*\)(?:\necho .*)?$/s.exec(line) ?? [];
+  const [head = '', ...rest] = (await run(inner.replace(/^curl(?: -sS)? /, 'curl -sS --include '))).split('\r\n\r\n');
   const [first = '', ...fields] = head.split('\r\n');
   const names = new Set(fields.map((field) => field.slice(0, field.indexOf(':')).toLowerCase()));
   const text = rest.join('\r\n\r\n');
@@ -96,6 +99,26 @@ async function send({ curl }: Exchange, values: Values) {
     names,
     body: text === '' ? undefined : (JSON.parse(text) as Record<string, unknown>),
   };
+}
+
+/** The command lines of a page as a reader copies them, with own values in place of those of the page. */
+function pastedFrom(page: string, values: Values): string {
+  return [...page.matchAll(/ data-tab="curl"><code>(.*?)<\/code>/gs)]
+    .map(([, html = '']) => {
+      const own = (name: string, example: string): string => (name === 'origin' ? shop.url : (values[name] ?? example));
+      const text = html
+        .replaceAll(/<span class="own" data-own="(\w+)">(.*?)<\/span>/g, (_, name: string, text: string) =>
+          own(name, text),
+        )
+        .replaceAll(/<[^>]+>/g, '')
+        .replaceAll('&quot;', '"')
+        .replaceAll('&#x27;', "'")
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&amp;', '&');
+      return text.replaceAll(/(?:\{|%7B)(\w+)(?:\}|%7D)/g, (place, name: string) => values[name] ?? place);
+    })
+    .join('\n');
 }
 
 function remember(values: Values, { target, body: sent }: Exchange, body: Record<string, unknown> | undefined): void {
@@ -135,6 +158,25 @@ describe.each(guideNames)('the guide %s', (name) => {
           exchange.method === 'GET' ? 5_000 : 1,
         );
       }
+    });
+  }
+
+  if (exchanges.length > 0) {
+    it('can be pasted into a shell as a whole', async () => {
+      const values = await (callers.get(name) ?? newCustomer)();
+      if (name === 'getting-started') for (const given of ['accessToken', 'productId']) delete values[given];
+      // What the pages cannot show, as their texts say.
+      else values.nextCursor ??= '';
+      const page = await (await fetch(`${shop.url}/docs/${name}`)).text();
+      const commands = pastedFrom(page, { ...values, email: `${randomUUID()}@example.com` });
+      const kept = [...commands.matchAll(/^([A-Z_]+)=\$\(/gm)].map(([, variable = '']) => variable);
+      const shown = kept.map((variable) => `echo "kept ${variable}=$${variable}"`);
+      const printed = await inShell([commands, ...shown].join('\n'), values);
+      // A refusal would be kept as a whole, because it has no such member.
+      for (const variable of kept) expect(printed).toMatch(new RegExp(`kept ${variable}=[\\w.-]+$`, 'm'));
+      if (name !== 'getting-started') return;
+      expect(kept).toEqual(['TOKEN', 'PRODUCT', 'ORDER']);
+      expect(printed).toMatch(/"email_verified":false.*"status":"pending".*"status":"cancelled".*"stockReleased"/s);
     });
   }
 

@@ -12,6 +12,8 @@ const ofMail = fileURLToPath(new URL('mail/assets', import.meta.url));
 const files = {
   'theme.js': join(ofDocs, 'theme.js'),
   'own-values.js': join(ofDocs, 'own-values.js'),
+  'minisearch.js': fileURLToPath(import.meta.resolve('minisearch')),
+  'search-engine.js': join(ofDocs, 'search-engine.js'),
   'search.js': join(ofDocs, 'search.js'),
   'page.js': join(ofDocs, 'page.js'),
   'try.js': join(ofDocs, 'try.js'),
@@ -20,6 +22,7 @@ const files = {
   'board.js': join(ofBoard, 'board.js'),
   'mail.js': join(ofMail, 'mail.js'),
   'style.css': join(ofDocs, 'style.css'),
+  'frame.css': join(ofDocs, 'frame.css'),
   'guide.css': join(ofDocs, 'guide.css'),
   'reference.css': join(ofDocs, 'reference.css'),
   'board.css': join(ofBoard, 'board.css'),
@@ -55,7 +58,7 @@ export function readAssets(): Assets {
 
 /** Replaces the relative imports of a script: each file is served from a folder of its own. */
 function withImports(text: string, addresses: ReadonlyMap<string, string>): string {
-  return text.replace(/(?<=^import .* from ')\.\/(.+)(?=';$)/gm, (_, name: string) => {
+  return text.replace(/(?<=^import .* from '|\bimport\(')\.\/([^']+)(?=')/gm, (_, name: string) => {
     const address = addresses.get(name);
     if (address === undefined) throw new Error(`${name} must be listed before the script that imports it`);
     return address;

@@ -1,4 +1,5 @@
 // What a browser gets at `/`, and at an address where nothing is: a page that leads on. Programs get a problem document.
+// Both are redirected from the address of a page with a slash at its end, and from the former address of a page.
 import { Problem } from '@shop/shared/problem';
 import type { GatewayRequest } from '../entry/gateway-request.ts';
 import type { Middleware } from '../entry/policy.ts';
@@ -24,7 +25,8 @@ export function withHelp(handle: Middleware, pages: Pages): Middleware {
   const layout = docsLayout(assets);
   return (request, response, next) => {
     handle(request, response, (error) => {
-      const page = isLost(request, error) ? helpPage(request, layout, assets, pages) : undefined;
+      const lost = isLost(request, error);
+      const page = lost ? (redirection(request) ?? helpPage(request, layout, assets, pages)) : undefined;
       if (page === undefined) next(error);
       else sendDocument(request, response, page);
     });
@@ -36,6 +38,16 @@ function isLost(request: GatewayRequest, error: unknown): boolean {
   const missing = error === undefined || (error instanceof Problem && error.code === 'not-found');
   // The guard sets the id. Without it, the response has no identity yet.
   return missing && request.id !== '' && ['GET', 'HEAD'].includes(request.method ?? '');
+}
+
+/** Addresses of pages. A redirection leads to no other ones. */
+const pageAddress = /^\/(?:docs|problems|board|mail)(?:\/[\w.@-]+)*$/;
+
+function redirection({ url = '/' }: GatewayRequest): Document | undefined {
+  const [path = '/', query] = url.split(/(?=\?)/);
+  const plain = path.replace(/\/+$/, '').replace(/^\/board\/runbooks(?=\/|$)/, '/docs/runbooks');
+  if (plain === path || !pageAddress.test(plain)) return undefined;
+  return { status: 308, type: 'text/plain', text: '', headers: ['Location', `${plain}${query ?? ''}`] };
 }
 
 function helpPage(request: GatewayRequest, layout: Layout, assets: Assets, pages: Pages): Document | undefined {
@@ -57,9 +69,9 @@ function helpPage(request: GatewayRequest, layout: Layout, assets: Assets, pages
   };
 }
 
-/** No address has capital letters or a slash at its end. */
+/** No address has capital letters. */
 function didYouMean(path: string): string {
-  const plain = path.toLowerCase().replace(/(?<!\/)\/+$/, '');
+  const plain = path.toLowerCase();
   if (plain === path || !/^(?:\/[a-z0-9.-]+)+$/.test(plain)) return '';
   return ` Perhaps you mean <a href="${plain}">${plain}</a>.`;
 }

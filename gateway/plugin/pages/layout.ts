@@ -54,31 +54,44 @@ export function createLayout(assets: Assets, links: readonly NavigationItem[], s
 ${script('theme.js')}
 ${script('page.js', ' type="module"')}
 <link rel="stylesheet" href="${assets.addressOf('style.css')}">
+<link rel="stylesheet" href="${assets.addressOf('frame.css')}">
 ${head}</head>
 <body>
 <a class="skip" href="#content">To the content</a>
 <header class="top">
-${side === undefined ? '' : '<button type="button" class="menu" popovertarget="all-pages">All pages</button>'}
-<a class="shop" href="/docs">Shop API</a>
+${side === undefined ? '' : '<button type="button" class="menu" popovertarget="all-pages"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M2 4h12M2 8h12M2 12h12"/></svg><span class="unseen">All pages</span></button>'}
+<a class="shop" href="/docs"><img src="${assets.addressOf('icon.svg')}" alt="" width="22" height="22">Shop API</a>
 <nav aria-label="Sections">${items.join('\n')}</nav>
-${search ? searchField : ''}
-<button type="button" id="theme" hidden>Dark</button>
+${search ? searchButton : ''}
+${themeButton}
 </header>
 <div class="${side === undefined ? 'frame' : 'frame with-side'}">
 ${side === undefined ? '' : `<nav id="all-pages" class="side" popover aria-label="Pages">\n${side}</nav>`}
 ${content}
 </div>
-</body>
+${search ? searchDialog : ''}</body>
 </html>
 `;
     },
   };
 }
 
-const searchField = `<div role="search" class="search">
-<input id="search" type="search" aria-label="Search the documentation" aria-controls="found" placeholder="Search" autocomplete="off" spellcheck="false">
-<ul id="found" role="list" aria-label="Found" hidden><li></li></ul>
-</div>`;
+const searchButton = `<button type="button" id="open-search" class="open-search" aria-haspopup="dialog" hidden>
+<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5"/><path d="m10.5 10.5 4 4"/></svg>
+<span>Search</span> <kbd></kbd></button>`;
+
+const searchDialog = `<dialog id="search" class="search" aria-label="Search the documentation">
+<div class="search-head">
+<input id="search-for" role="searchbox" enterkeyhint="search" aria-label="Search the documentation" aria-controls="found" placeholder="Search the documentation" autocomplete="off" autocapitalize="off" spellcheck="false">
+<button type="button" id="close-search">Close</button>
+</div>
+<p id="found-count" role="status"></p>
+<ul id="found" role="list" aria-label="Results"></ul>
+</dialog>
+`;
+
+const themeButton = `<button type="button" id="theme" class="theme" hidden>
+<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="8" cy="8" r="5.5"/><path class="half" d="M8 2.5a5.5 5.5 0 0 1 0 11z"/></svg></button>`;
 
 export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

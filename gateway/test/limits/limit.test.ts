@@ -128,7 +128,7 @@ describe('the shipped configuration', () => {
   });
   afterAll(() => shipped.stop());
 
-  it.each(['/problems', '/docs/errors', '/board/runbooks'])('limits %s too', async (path) => {
+  it.each(['/problems', '/docs/errors', '/docs/runbooks'])('limits %s too', async (path) => {
     const ask = (attempt: number) =>
       fetch(new URL(path, shipped.url), { headers: { 'X-Forwarded-For': `198.51.10${attempt}.${path.length}` } });
     const counted = statuses(await burst(ask));

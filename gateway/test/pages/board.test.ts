@@ -111,22 +111,6 @@ describe('the board', () => {
     while ((await stateOfOrders()) !== 'ready');
   });
 
-  it('has the runbooks as pages with valid links', async () => {
-    const { url } = await startReal();
-    const list = await fetch(`${url}/board/runbooks`);
-    expect(list.headers.get('content-security-policy')).not.toMatch(/unsafe|\*/);
-    const text = await list.text();
-    const named = [...text.matchAll(/href="(\/board\/runbooks\/[^"]+)"/g)].map(([, address = '']) => address);
-    expect(named).toContain('/board/runbooks/outbox-lag');
-    for (const address of named) {
-      const page = await fetch(`${url}${address}`);
-      expect([address, page.status]).toEqual([address, 200]);
-      for (const [, target = ''] of (await page.text()).matchAll(/<a href="([^"#]+)"/g))
-        expect([target, (await fetch(new URL(target, url))).status]).toEqual([target, 200]);
-    }
-    expect((await fetch(`${url}/board/runbooks/nonsense`)).status).toBe(404);
-  });
-
   it('can be open five times for one account and 50 times in all, and logs further refusals', async () => {
     const { issuer, url, output } = await startReal();
     let leave = new AbortController();
@@ -179,7 +163,6 @@ describe('the board', () => {
     const { issuer, url } = await startReal({ BOARD: 'off' });
     const headers = { Authorization: `Bearer ${await issuer.sign({ scopes: ['orders:read-all'] })}` };
     expect((await fetch(`${url}/board`)).status).toBe(404);
-    expect((await fetch(`${url}/board/runbooks`)).status).toBe(404);
     expect((await fetch(`${url}/board/events`, { headers })).status).toBe(404);
   });
 });

@@ -3,7 +3,7 @@ import type { Assets } from '../assets.ts';
 import { createLayout, type Layout } from '../layout.ts';
 
 export const boardSection = { address: '/board', short: 'Board' };
-export const runbookSection = { address: '/board/runbooks', short: 'Runbooks' };
+const runbookSection = { address: '/docs/runbooks', short: 'Runbooks' };
 const documentation = { address: '/docs', short: 'Documentation' };
 
 export function boardLayout(assets: Assets): Layout {

@@ -1,4 +1,4 @@
-// Policy `board`: the board of the running shop for operators, its runbooks, and the data behind it.
+// Policy `board`: the board of the running shop for operators, and the data behind it.
 import { Problem } from '@shop/shared/problem';
 import { isId } from '@shop/shared/runtime';
 import type { GatewayRequest, GatewayResponse } from '../../entry/gateway-request.ts';
@@ -9,7 +9,6 @@ import { pagePolicy } from '../layout.ts';
 import { isRead } from '../read-only.ts';
 import { boardPage } from './board-page.ts';
 import { BoardStreams, type BoardStreamsOptions } from './board-streams.ts';
-import { runbookPages } from './runbook-pages.ts';
 import { openEmailUpstream, traceOrder } from './trace-order.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -30,16 +29,17 @@ export function board({ traffic, ...options }: BoardOptions): Policy {
     schema: actionSchema('board'),
     policy(_action, { gatewayConfig }) {
       if (streams !== undefined) openEmailUpstream(upstreams, gatewayConfig);
-      const pages = runbookPages().set('/board', boardPage());
+      const page = boardPage();
       return (request, response, next) => {
         if (streams === undefined) throw new Problem('not-found', 'There is nothing at this address.');
         if (!isRead(request, response)) return;
-        const text = pages.get(request.path);
-        if (text !== undefined) {
-          sendDocument(request, response, { type: 'text/html; charset=utf-8', text, contentPolicy: pagePolicy });
+        if (request.path === '/board') {
+          sendDocument(request, response, { type: 'text/html; charset=utf-8', text: page, contentPolicy: pagePolicy });
           return;
         }
-        if (request.path.startsWith('/board/runbooks/')) throw new Problem('not-found', 'There is no such runbook.');
+        // A configuration of an earlier release still routes the former addresses of the runbooks here.
+        if (request.path.startsWith('/board/runbooks'))
+          throw new Problem('not-found', 'There is nothing at this address.');
         if (!request.authenticated) throw new Error('the data of the board was reached without authenticate');
         const [, id] = /^\/board\/orders\/([^/]+)$/.exec(request.path) ?? [];
         if (id === undefined) streams.open(request, response);

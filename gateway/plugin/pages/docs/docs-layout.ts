@@ -5,6 +5,7 @@ import type { OperationView } from './reference/operation-view.ts';
 
 export const sections = {
   guides: { address: '/docs/getting-started', short: 'Guides' },
+  operating: { address: '/docs/deploying', short: 'Operating' },
   reference: { address: '/docs/reference', short: 'Reference' },
   problems: { address: '/problems', short: 'Problems' },
   changelog: { address: '/docs/changelog', short: 'Changelog' },
@@ -26,13 +27,16 @@ export interface SideNavigation {
   at(address: string): string;
 }
 
-/** @param tags the operations of each tag */
+/**
+ * @param chapters the guides of each chapter
+ * @param tags the operations of each tag
+ */
 export function sideNavigation(
-  guides: readonly Link[],
+  chapters: readonly { readonly title: string; readonly guides: readonly Link[] }[],
   tags: readonly { readonly tag: string; readonly operations: readonly OperationView[] }[],
 ): SideNavigation {
   const groups: readonly { readonly title: string; readonly links: readonly Link[] }[] = [
-    { title: 'Guides', links: guides },
+    ...chapters.map(({ title, guides }) => ({ title, links: guides })),
     ...tags.map(({ tag, operations }) => ({
       title: tag,
       links: operations.map(({ address, summary, method }) => ({
@@ -61,7 +65,8 @@ export function sideNavigation(
             return `<li><a href="${address}"${now}>${mark}${escapeHtml(short)}</a></li>`;
           });
           const open = group === opened ? ' open' : '';
-          return `<details${open}><summary>${escapeHtml(group.title)}</summary><ul>${items.join('')}</ul></details>`;
+          const label = group.title === tags[0]?.tag ? '<p class="label">Reference</p>\n' : '';
+          return `${label}<details${open}><summary>${escapeHtml(group.title)}</summary><ul>${items.join('')}</ul></details>`;
         })
         .join('\n');
     },

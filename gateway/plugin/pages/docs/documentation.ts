@@ -7,31 +7,16 @@ import type { GatewayConfig } from '../../entry/gateway-config.ts';
 import { readAssets } from '../assets.ts';
 import { type Page, pagePolicy } from '../layout.ts';
 import { StaticPage } from '../static-page.ts';
+import { readChapters, renderMarkdown } from './chapters.ts';
 import { docsLayout, sections, sideNavigation } from './docs-layout.ts';
-import { type EventDocument, eventList } from './event-list.ts';
-import { renderGuide } from './guide.ts';
+import type { EventDocument } from './event-list.ts';
 import { guideHtml } from './guide-page.ts';
 import { llmsText } from './llms.ts';
 import { overviewHtml, referenceHtml } from './overview-page.ts';
-import { problemList } from './problem-list.ts';
 import { publishedDocument } from './published-document.ts';
 import { operationHtml } from './reference/operation-page.ts';
 import { operationsByTag, operationViews } from './reference/operation-view.ts';
 import { searchIndex } from './search-index.ts';
-
-/** The names of the guides in the order of the navigation. Each is a file `<name>.md` in the folder of the guides. */
-export const guideNames = [
-  'getting-started',
-  'accounts',
-  'filtering',
-  'pagination',
-  'errors',
-  'idempotency',
-  'events',
-  'staff',
-  'taking-payments',
-  'migration',
-] as const;
 
 export interface DocumentationOptions {
   readonly config: Pick<GatewayConfig, 'pipelines'>;
@@ -55,9 +40,9 @@ export function createDocumentation(options: DocumentationOptions): Map<string, 
   );
   const operations = operationViews(document);
   const tags = operationsByTag(document, operations);
-  const guides = readGuides(options.guides, events);
+  const chapters = readChapters(options.guides, events);
   const changelog = renderMarkdown('changelog', readFileSync(join(options.guides, '../CHANGELOG.md'), 'utf8'));
-  const side = sideNavigation(guides, tags);
+  const side = sideNavigation(chapters, tags);
   const layout = docsLayout(assets);
 
   const pages = new Map(assets.pages);
@@ -71,39 +56,30 @@ export function createDocumentation(options: DocumentationOptions): Map<string, 
   const referenceHead = `${stylesheet('reference.css')}<script type="module" src="${assets.addressOf('try.js')}"></script>\n`;
 
   const overview = { title: 'Documentation', address: '/docs', section: '', head: guideHead };
-  add(overview, () => overviewHtml(guides, serviceNames));
+  add(overview, () => overviewHtml(chapters, serviceNames));
   const { address: reference } = sections.reference;
   add({ title: 'Reference', address: reference, head: guideHead }, () => referenceHtml(tags));
   for (const operation of operations) {
     const page = { title: operation.summary, address: operation.address, section: reference, head: referenceHead };
     add(page, () => operationHtml(document, operation));
   }
-  for (const [index, guide] of guides.entries()) {
-    const page = { title: guide.title, address: guide.address, section: sections.guides.address, head: guideHead };
-    add(page, () => guideHtml(guide, { previous: guides[index - 1], next: guides[index + 1] }));
-  }
+  for (const { section, guides } of chapters)
+    for (const [index, guide] of guides.entries()) {
+      const page = { title: guide.title, address: guide.address, section, head: guideHead };
+      add(page, () => guideHtml(guide, { previous: guides[index - 1], next: guides[index + 1] }));
+    }
   add({ title: 'Changelog', address: changelog.address, head: guideHead }, () => guideHtml(changelog));
 
   pages.set('/v1/openapi.json', new StaticPage(() => JSON.stringify(document), json));
   for (const { service, document: asyncapi } of events)
     pages.set(`/docs/asyncapi/${service}.json`, new StaticPage(() => JSON.stringify(asyncapi), json));
-  pages.set('/docs/search.json', new StaticPage(() => JSON.stringify(searchIndex(operations, guides)), json));
-  for (const { address, text } of [...guides, changelog])
+  pages.set(
+    '/docs/search.json',
+    new StaticPage(() => JSON.stringify(searchIndex(document, operations, chapters)), json),
+  );
+  for (const { address, text } of [...chapters.flatMap(({ guides }) => guides), changelog])
     pages.set(`${address}.md`, new StaticPage(text, { type: 'text/markdown; charset=utf-8' }));
-  const llms = (): string => llmsText(guides, operations, serviceNames);
+  const llms = (): string => llmsText(chapters, operations, serviceNames);
   pages.set('/llms.txt', new StaticPage(llms, { type: 'text/plain; charset=utf-8' }));
   return pages;
-}
-
-type RenderedGuide = ReturnType<typeof renderMarkdown>;
-
-function readGuides(folder: string, events: readonly EventDocument[]): RenderedGuide[] {
-  const generated = { problems: problemList, events: () => eventList(events) };
-  return guideNames.map((name) => renderMarkdown(name, readFileSync(join(folder, `${name}.md`), 'utf8'), generated));
-}
-
-function renderMarkdown(name: string, text: string, generated: Readonly<Record<string, () => string>> = {}) {
-  const guide = renderGuide(text, { generated });
-  const short = `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
-  return { ...guide, address: `/docs/${name}`, short };
 }

@@ -57,7 +57,8 @@ function section(type: string, mentions: readonly Mention[]): string {
     .filter(({ action }) => action === 'receive')
     .map(({ service, summary }) => `- **${service}** ${summary.charAt(0).toLowerCase()}${summary.slice(1)}`);
   const described = data.some(({ description }) => description !== '');
-  const row = (...cells: string[]): string => `| ${(described ? cells : cells.slice(0, 2)).join(' | ')} |`;
+  const row = (...cells: string[]): string =>
+    `| ${(described ? cells : cells.slice(0, 2)).map(cellText).join(' | ')} |`;
   const rows = data.map(({ name, type: of, description }) => row(`\`${name}\``, of, description));
   return [
     `### ${type}`,
@@ -66,6 +67,11 @@ function section(type: string, mentions: readonly Mention[]): string {
     consumers.join('\n'),
     [row('In `data`', 'Type', 'Meaning'), row('---', '---', '---'), ...rows].join('\n'),
   ].join('\n\n');
+}
+
+/** A text on one line, in which no `|` begins another cell. */
+function cellText(text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ').replaceAll('|', '\\|');
 }
 
 /** The members of an object schema, those of its `allOf` parts included. */

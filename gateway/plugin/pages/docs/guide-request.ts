@@ -1,32 +1,77 @@
-// An example request of a guide as a command line.
+// The example requests of a guide as command lines, which can be pasted one after the other.
 import { isOwnValue, markOf } from './own-values.ts';
 import { curl } from './reference/snippets.ts';
 
-/** The names of the shell's variables for placeholders that are secret or that only a response gives. */
-const variables: Readonly<Record<string, string>> = {
-  accessToken: '$TOKEN',
-  staffToken: '$STAFF_TOKEN',
-  payerToken: '$PAYER_TOKEN',
+/** A value that the response to a request has, and that later requests of a page need. */
+interface Given {
+  /** Matches the request line and the body. */
+  readonly request: RegExp;
+  /** The placeholder of the value. */
+  readonly name: string;
+  /** The member of the response with the value. */
+  readonly member: string;
+}
+
+const givens: readonly Given[] = [
+  { request: /^POST \/v1\/tokens\n.*"password"/s, name: 'accessToken', member: 'access_token' },
+  { request: /^POST \/v1\/tokens\n.*"client_credentials"/s, name: 'payerToken', member: 'access_token' },
+  { request: /^POST \/v1\/orders\n/, name: 'orderId', member: 'id' },
+  { request: /^(?:GET|POST) \/v1\/products[?\n]/, name: 'productId', member: 'id' },
+  { request: /^GET \/v1\/products[?\n]/, name: 'nextCursor', member: 'nextCursor' },
+  { request: /^POST \/v1\/products\/imports\n/, name: 'importId', member: 'id' },
+  { request: /^GET \/v1\/accounts\?/, name: 'customerId', member: 'id' },
+];
+
+/** Placeholder → variable of the shell. */
+export const variables: Readonly<Record<string, string>> = {
+  accessToken: 'TOKEN',
+  staffToken: 'STAFF_TOKEN',
+  payerToken: 'PAYER_TOKEN',
+  orderId: 'ORDER',
+  productId: 'PRODUCT',
+  nextCursor: 'CURSOR',
+  importId: 'IMPORT',
+  customerId: 'CUSTOMER',
 };
 
-/** Prints the access token of a response. */
-const tokenOnly = `sed 's/.*"access_token":"\\([^"]*\\).*/\\1/'`;
+/** Tokens are secret, so a page shows none: a reader without the request for one sets the variable. */
+const tokens = ['accessToken', 'staffToken', 'payerToken'];
 
-/**
- * The command line of an example request; undefined for other code.
- * @param text an HTTP message, or a request line with a body and `→ …` lines about the response
- */
-export function exampleInCurl(text: string, language: string | undefined): string | undefined {
+/** The command line of an example; undefined for other code. The examples of the page are given in their order. */
+export type CommandLines = (text: string, language: string | undefined) => string | undefined;
+
+/** @param page the Markdown of the page. A line keeps what a later example of the page needs in a variable */
+export function commandLines(page: string): CommandLines {
+  const known = new Set(tokens);
+  let position = 0;
+  return (text, language) => {
+    const [first = ''] = text.split('\n');
+    position = Math.max(position, page.indexOf(first, position) + first.length);
+    const line = exampleInCurl(text, language, known);
+    if (line === undefined) return undefined;
+    const later = [...page.slice(position).matchAll(/^ *```http\n(.*?)^ *```$/gms)].map(([, block = '']) => block);
+    const given = givens.find(
+      ({ request, name }) => request.test(`${text}\n`) && later.some((block) => block.includes(`{${name}}`)),
+    );
+    if (given === undefined) return line;
+    known.add(given.name);
+    const variable = variables[given.name] ?? '';
+    const kept = `${variable}=$(${line.replace(/^curl /, 'curl -sS ')} | sed 's/.*"${given.member}":"\\([^"]*\\).*/\\1/')`;
+    return tokens.includes(given.name) ? kept : `${kept}\necho "$${variable}"`;
+  };
+}
+
+/** @param text an HTTP message, or a request line with a body and `→ …` lines about the response */
+function exampleInCurl(text: string, language: string | undefined, known: ReadonlySet<string>): string | undefined {
   const [, method = '', target = ''] = /^(GET|POST|PATCH|DELETE) (\/\S.*)/.exec(text) ?? [];
   if (method === '' || (language !== undefined && language !== '' && language !== 'http')) return undefined;
   const { headers, body } = language === 'http' ? message(text) : short(text);
-  const line = curl({
+  return curl({
     method,
-    address: withPlaceholders(`${markOf('origin')}${encodeURI(target)}`),
-    headers: headers.map(withPlaceholders),
-    body: body === undefined ? undefined : withPlaceholders(body),
+    address: withPlaceholders(`${markOf('origin')}${encodeURI(target)}`, known),
+    headers: headers.map((header) => withPlaceholders(header, known)),
+    body: body === undefined ? undefined : withPlaceholders(body, known),
   });
-  return target === '/v1/tokens' && body?.includes('"password"') ? `TOKEN=$(${line} -s | ${tokenOnly})` : line;
 }
 
 function message(text: string): { headers: string[]; body: string | undefined } {
@@ -44,10 +89,11 @@ function short(text: string): { headers: string[]; body: string | undefined } {
 }
 
 /** Replaces placeholders in braces and the example's e-mail address. */
-function withPlaceholders(text: string): string {
+function withPlaceholders(text: string, known: ReadonlySet<string>): string {
   return text
     .replaceAll('kim@example.com', markOf('email'))
     .replaceAll(/(?:\{|%7B)(\w+)(?:\}|%7D)/g, (place, name: string) => {
-      return variables[name] ?? (isOwnValue(name) ? markOf(name) : place);
+      if (known.has(name)) return `$${variables[name] ?? ''}`;
+      return isOwnValue(name) ? markOf(name) : place;
     });
 }

@@ -1,9 +1,10 @@
 // Renders Markdown as HTML: anchors at headings, links between guides, highlighted code, example requests as command
 // lines, and tables that fold on a narrow screen.
+import { posix } from 'node:path';
 import { Marked, type Tokens } from 'marked';
 import { escapeHtml } from '../layout.ts';
 import { codeBlock, tabbedCode } from './code-block.ts';
-import { exampleInCurl } from './guide-request.ts';
+import { commandLines } from './guide-request.ts';
 
 export interface Heading {
   readonly id: string;
@@ -13,7 +14,7 @@ export interface Heading {
 
 export interface Guide {
   readonly title: string;
-  /** The Markdown with its generated parts. */
+  /** The Markdown with its generated parts, and with links to the Markdown of other pages. */
   readonly text: string;
   readonly html: string;
   /** The headings below the title. */
@@ -22,7 +23,9 @@ export interface Guide {
 
 const titles: Readonly<Record<string, string>> = { http: 'HTTP', sh: 'Command', json: 'JSON', ts: 'TypeScript' };
 
-function markdownUnder(base: string, headings: Heading[] = []): Marked {
+/** @param page the Markdown that will be rendered */
+function markdownUnder(base: string, page: string, headings: Heading[] = []): Marked {
+  const commandLine = commandLines(page);
   let blocks = 0;
   return new Marked({
     renderer: {
@@ -54,11 +57,14 @@ function markdownUnder(base: string, headings: Heading[] = []): Marked {
       code({ text, lang }: Tokens.Code) {
         const open = openable(text);
         const link = open === undefined ? '' : `<a class="open" href="${escapeHtml(open)}">Open it here</a>\n`;
-        const inCurl = exampleInCurl(text, lang);
+        const inCurl = commandLine(text, lang);
         if (inCurl === undefined) return `${codeBlock(text, lang, titles[lang ?? ''])}\n${link}`;
         blocks += 1;
         const http = { id: 'http', title: 'HTTP', language: 'http', text } as const;
-        return `${tabbedCode(`block-${blocks}`, [http, { id: 'curl', title: 'curl', language: 'bash', text: inCurl }])}\n${link}`;
+        const command = { id: 'curl', title: 'curl', language: 'bash', text: inCurl } as const;
+        // A complete message is to be tried. A short example shows the notation of the request.
+        const tabs = lang === 'http' ? [command, http] : [http, command];
+        return `${tabbedCode(`block-${blocks}`, tabs)}\n${link}`;
       },
     },
   });
@@ -76,18 +82,26 @@ export function renderGuide(
   const filled = text.replaceAll(/^<!-- ([a-z-]+) -->$/gm, (comment, name: string) => generated[name]?.() ?? comment);
   const title = /^# (.+)$/m.exec(filled)?.[1] ?? 'Guide';
   const headings: Heading[] = [];
-  const html = markdownUnder(base, headings).parse(filled, { async: false });
-  return { title, text: filled, html, headings: headings.filter(({ depth }) => depth > 1) };
+  const html = markdownUnder(base, filled, headings).parse(filled, { async: false });
+  const source = filled.replaceAll(/(?<=\]\()[^)\s]+(?=\))/g, (href) => addressOf(href, base, '.md'));
+  return { title, text: source, html, headings: headings.filter(({ depth }) => depth > 1) };
 }
 
 /** The HTML of a text in the contracts. */
 export function inlineMarkdown(text: string): string {
-  return markdownUnder('/docs').parse(text, { async: false });
+  return markdownUnder('/docs', text).parse(text, { async: false });
 }
 
-/** Turns a link between source files, such as `filtering.md#quotes`, into the address of the page. */
-function addressOf(href: string, base: string): string {
-  return href.replace(/^([a-z-]+)\.md(?=#|$)/, `${base}/$1`);
+/**
+ * Turns a link between source files, such as `../growing.md#connections`, into the address of the page.
+ * @param base the address of the folder of the source file
+ */
+function addressOf(href: string, base: string, suffix = ''): string {
+  const [, path, anchor = ''] = /^([a-z\d./-]+\.md)(#.*)?$/i.exec(href) ?? [];
+  if (path === undefined || path.startsWith('/')) return href;
+  // A README is the page of its folder. The changelog is outside the folder of the guides.
+  const page = posix.join(base, path).replace(/(?:\/README)?\.md$/, '');
+  return `${page === '/CHANGELOG' ? '/docs/changelog' : page}${suffix}${anchor}`;
 }
 
 /**

@@ -1,8 +1,9 @@
 // The list of the pages for language models (https://llmstxt.org).
+import type { Chapter } from './chapters.ts';
 import type { OperationView } from './reference/operation-view.ts';
 
 export function llmsText(
-  guides: readonly { readonly address: string; readonly title: string }[],
+  chapters: readonly Chapter[],
   operations: readonly OperationView[],
   services: readonly string[],
 ): string {
@@ -19,9 +20,7 @@ something. Unknown members and parameters are refused.
 - [OpenAPI document](/v1/openapi.json): every operation, OpenAPI 3.1
 ${events.join('\n')}
 
-## Guides
-
-${guides.map(({ address, title }) => `- [${title}](${address}.md)`).join('\n')}
+${chapters.map(chapter).join('\n\n')}
 
 ## Operations
 
@@ -32,4 +31,8 @@ ${operations.map(({ method, path, summary, address }) => `- [${method} ${path}](
 - [Problems](/problems): all problem codes, as JSON with \`Accept: application/json\`
 - [Changelog](/docs/changelog.md)
 `;
+}
+
+function chapter({ title, guides }: Chapter): string {
+  return `## ${title}\n\n${guides.map((guide) => `- [${guide.title}](${guide.address}.md)`).join('\n')}`;
 }

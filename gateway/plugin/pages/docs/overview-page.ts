@@ -1,15 +1,11 @@
 // The first page of the documentation, and the page of all operations.
 import { escapeHtml } from '../layout.ts';
+import type { Chapter } from './chapters.ts';
 import { tabbedCode } from './code-block.ts';
 import { inlineMarkdown } from './guide.ts';
 import { methodHtml, pathHtml } from './reference/operation-page.ts';
 import type { OperationView } from './reference/operation-view.ts';
 import { snippetsOf } from './reference/snippets.ts';
-
-interface Link {
-  readonly address: string;
-  readonly short: string;
-}
 
 interface Tag {
   readonly tag: string;
@@ -31,34 +27,38 @@ const firstRequest = {
 const starts = [
   ['/docs/getting-started', 'Getting started', 'From an account to a cancelled order in seven requests.'],
   ['/docs/reference', 'Reference', 'Every operation, with code to copy and a form to try it.'],
+  ['/docs/filtering', 'Filtering', 'How to find products and orders: conditions, words, sorts and facets.'],
   ['/docs/errors', 'Errors', 'What a refusal says, and when to send a request again.'],
   ['/docs/events', 'Events', 'What the shop reports to other systems.'],
+  ['/docs/deploying', 'Operating', 'Deploy the shop, back it up, watch it, and let it grow.'],
 ] as const;
 
 /** HTML of the element `main` of `/docs`. */
-export function overviewHtml(guides: readonly Link[], services: readonly string[]): string {
+export function overviewHtml(chapters: readonly Chapter[], services: readonly string[]): string {
   const cards = starts.map(([address, title, text]) => {
     return `<li><a href="${address}"><strong>${title}</strong> <span>${text}</span></a></li>`;
   });
-  const list = guides.map(({ address, short }) => `<li><a href="${address}">${escapeHtml(short)}</a></li>`);
+  const lists = chapters.map(({ title, guides }) => {
+    const links = guides.map(({ address, short }) => `<li><a href="${address}">${escapeHtml(short)}</a></li>`);
+    return `<h2 id="${anchor(title)}">${escapeHtml(title)}</h2>\n<ul class="columns">${links.join('\n')}</ul>`;
+  });
   const events = services.map((service) => {
     return `<li><a href="/docs/asyncapi/${service}.json" download>AsyncAPI document of ${service}</a></li>`;
   });
   return `<main id="content" class="guide">
 <article>
-<h1>The shop has an API</h1>
+<h1>Shop API</h1>
 <p class="lead">Accounts, orders and products of an online shop, as JSON over HTTP.</p>
 <ul class="cards">${cards.join('\n')}</ul>
 <h2 id="first-request">The first request</h2>
 <p>It needs no log-in.</p>
 ${tabbedCode('language', snippetsOf(firstRequest))}
-<h2 id="guides">Guides</h2>
-<ul class="columns">${list.join('\n')}</ul>
+${lists.join('\n')}
 <h2 id="downloads">Downloads</h2>
 <ul class="columns">
 <li><a href="/v1/openapi.json" download>OpenAPI document</a></li>
 ${events.join('\n')}
-<li><a href="/llms.txt">llms.txt</a>, the pages for language models</li>
+<li><a href="/llms.txt">llms.txt for language models</a></li>
 </ul>
 </article>
 </main>`;

@@ -2,6 +2,7 @@
 import { type Node, nodeOf } from '@shop/shared/contract';
 import { Problem, type ProblemCode, problemDocument, problemMediaType, problems } from '@shop/shared/problem';
 import { textOf } from '../yaml-document.ts';
+import { exampleMembers } from './example-members.ts';
 import { problemTexts } from './problem-texts.ts';
 
 const exampleId = '01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70';
@@ -27,7 +28,7 @@ export function withProblemExamples(document: Node): Node {
 
 /** An example of a problem document with this code. */
 export function exampleOf(code: ProblemCode): Record<string, unknown> {
-  return problemDocument(new Problem(code, problemTexts[code].example), exampleId);
+  return problemDocument(new Problem(code, problemTexts[code].example, exampleMembers[code]), exampleId);
 }
 
 function codesOf(name: string, description: string): ProblemCode[] {

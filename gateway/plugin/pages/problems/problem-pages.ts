@@ -17,12 +17,19 @@ export function problemPages(): Policy {
   const assets = readAssets();
   const layout = docsLayout(assets);
   const head = `<link rel="stylesheet" href="${assets.addressOf('guide.css')}">\n`;
+  const codes = Object.keys(problems).filter(isCode);
   const page = (title: string, address: string, html: string): string => {
     const content = `<main id="content" class="guide">\n<article>\n${html}\n</article>\n</main>`;
-    return layout.page({ title, address, section: sections.problems.address, content, head });
+    return layout.page({
+      title,
+      address,
+      section: sections.problems.address,
+      content,
+      head,
+      side: sideHtml(codes, address),
+    });
   };
   const pages = new Map<string, { json: string; html: string }>();
-  const codes = Object.keys(problems).filter(isCode);
   const list = codes.map((code) => ({ code, type: `/problems/${code}`, ...problems[code] }));
   pages.set('/problems', {
     json: JSON.stringify({ problems: list }),
@@ -58,9 +65,9 @@ function explanation(code: ProblemCode): string {
 function codeHtml(code: ProblemCode): string {
   const { status, title } = problems[code];
   const { when, remedy } = problemTexts[code];
-  return `<p class="tag">Status ${status}</p>
+  return `<p class="tag">Problem</p>
 <h1>${escapeHtml(title)}</h1>
-<p><code>${code}</code></p>
+<p><span class="badge">${status}</span> <code>${code}</code></p>
 <h2>When it happens</h2>
 ${inlineMarkdown(when)}
 <h2>What to do</h2>
@@ -68,6 +75,16 @@ ${inlineMarkdown(remedy)}
 <h2>Example</h2>
 ${codeBlock(JSON.stringify(exampleOf(code), null, 2), 'json')}
 <p><a href="/problems">All problems</a> · <a href="/docs/errors">How to handle errors</a></p>`;
+}
+
+/** The list of all problems, by status. */
+function sideHtml(codes: readonly ProblemCode[], current: string): string {
+  const mark = (address: string): string => (address === current ? ' aria-current="page"' : '');
+  const groups = [...Map.groupBy(codes, (code) => problems[code].status)].map(([status, own]) => {
+    const items = own.map((code) => `<li><a href="/problems/${code}"${mark(`/problems/${code}`)}>${code}</a></li>`);
+    return `<p class="label">${status}</p>\n<ul>${items.join('')}</ul>`;
+  });
+  return `<ul><li><a href="/problems"${mark('/problems')}>All problems</a></li></ul>\n${groups.join('\n')}`;
 }
 
 function listHtml(codes: readonly ProblemCode[]): string {

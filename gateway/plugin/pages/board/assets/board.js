@@ -86,7 +86,7 @@ function showFaults(parts, headline, blind) {
   const items = headline.map(({ parts: names, what, todo, runbook }) => {
     const item = element('li', '', { class: 'ill' });
     const more = element('a', 'What to do', {
-      href: `/board/runbooks/${runbook}`,
+      href: `/docs/runbooks/${runbook}`,
       'aria-label': `What to do: ${names}`,
     });
     item.append(element('strong', `${names}: ${what}.`), ` ${todo} `, more);

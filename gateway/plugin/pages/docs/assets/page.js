@@ -24,8 +24,8 @@ function startTheme() {
   const system = matchMedia('(prefers-color-scheme: dark)');
   const other = () => ((root.dataset.theme ?? (system.matches ? 'dark' : 'light')) === 'dark' ? 'light' : 'dark');
   const name = () => {
-    button.textContent = other() === 'dark' ? 'Dark' : 'Light';
     button.title = `Change to the ${other()} theme`;
+    button.setAttribute('aria-label', button.title);
   };
   button.addEventListener('click', () => {
     root.dataset.theme = other();

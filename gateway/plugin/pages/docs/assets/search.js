@@ -1,74 +1,119 @@
-// The search of the documentation. Its index is loaded when the field gets the focus.
-const field = document.getElementById('search');
+// The search of the documentation: a dialog, opened by its button, Ctrl-K or `/`. The texts are loaded when it opens.
+const dialog = document.getElementById('search');
+const field = document.getElementById('search-for');
 const list = document.getElementById('found');
-const most = 12;
-let entries;
+const count = document.getElementById('found-count');
+const most = 20;
+let search;
 
+/** Resolves with the function that searches. A failure is forgotten, so that the next attempt loads again. */
 async function load() {
-  entries ??= fetch('/docs/search.json').then((response) => (response.ok ? response.json() : []));
-  return entries.catch(() => {
-    entries = undefined;
-    return [];
+  search ??= Promise.all([
+    import('./search-engine.js'),
+    import('./minisearch.js'),
+    fetch('/docs/search.json').then((response) => (response.ok ? response.json() : Promise.reject(response.status))),
+  ]).then(([{ createSearch }, { default: MiniSearch }, entries]) => createSearch(MiniSearch, entries));
+  return search.catch((error) => {
+    search = undefined;
+    throw error;
   });
 }
 
-/** Each word must occur. A title that begins with the first word comes first, then other titles, then other texts. */
-function rank({ title, words }, asked) {
-  const name = title.toLowerCase();
-  const all = `${name} ${words}`;
-  if (!asked.every((word) => all.includes(word))) return 0;
-  if (name.startsWith(asked[0])) return 3;
-  return asked.every((word) => name.includes(word)) ? 2 : 1;
+function element(name, properties, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
+
+/** A text whose found words are marked. */
+function marked(text, terms) {
+  const pattern = new RegExp(`(?<![a-z\\d])(?:${terms.join('|')})[a-z\\d]*`, 'gi');
+  const parts = [];
+  let end = 0;
+  for (const { 0: word, index } of terms.length === 0 ? [] : text.matchAll(pattern)) {
+    parts.push(text.slice(end, index), element('mark', {}, word));
+    end = index + word.length;
+  }
+  return [...parts, text.slice(end)];
+}
+
+/** The part of a text around the first of the words. */
+function excerpt(text, terms) {
+  const first = terms.length === 0 ? -1 : text.search(new RegExp(`(?<![a-z\\d])(?:${terms.join('|')})`, 'i'));
+  const start = first < 60 ? 0 : text.indexOf(' ', first - 60) + 1;
+  return `${start === 0 ? '' : '… '}${text.slice(start, start + 180)}`;
+}
+
+function resultOf({ id, title, page, text, terms }) {
+  return element(
+    'li',
+    {},
+    element(
+      'a',
+      { href: id },
+      element('strong', {}, ...marked(title, terms)),
+      element('small', {}, page),
+      element('span', {}, ...marked(excerpt(text, terms), terms)),
+    ),
+  );
 }
 
 async function show() {
-  const asked = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const ranked = (await load()).map((entry) => ({ entry, place: asked.length > 0 ? rank(entry, asked) : 0 }));
-  const found = ranked.filter(({ place }) => place > 0).sort((a, b) => b.place - a.place);
-  const items = found.slice(0, most).map(({ entry: { title, kind, address } }) => {
-    const [item, link, note] = ['li', 'a', 'small'].map((name) => document.createElement(name));
-    link.href = address;
-    note.textContent = kind;
-    link.append(title, ' ', note);
-    item.append(link);
-    return item;
-  });
-  if (items.length === 0) {
-    const item = document.createElement('li');
-    item.textContent = 'Nothing found.';
-    items.push(item);
+  const query = field.value.trim();
+  let found = [];
+  let says = '';
+  try {
+    found = query === '' ? [] : (await load())(query);
+    if (query !== '') says = found.length === 0 ? `Nothing found for “${query}”.` : `${found.length} found`;
+  } catch {
+    says = 'The search could not be loaded. Try again.';
   }
-  list.replaceChildren(...items);
-  list.hidden = asked.length === 0;
+  // The reader has typed on while the texts were loaded.
+  if (query !== field.value.trim()) return;
+  count.textContent = says;
+  list.replaceChildren(...found.slice(0, most).map(resultOf));
+  list.scrollTop = 0;
 }
 
-/** Moves the focus between the field and the links below it. */
+/** Moves the focus between the field and the results. */
 function move(event, step) {
   const stops = [field, ...list.querySelectorAll('a')];
   const next = stops[stops.indexOf(document.activeElement) + step];
-  if (next === undefined) return;
   event.preventDefault();
-  next.focus();
+  next?.focus();
+}
+
+function open() {
+  if (dialog.open) return;
+  dialog.showModal();
+  field.select();
+  load().catch(() => {});
 }
 
 /** Makes the search work. */
 export function startSearch() {
-  if (field === null) return;
-  const { parentElement } = field;
-  field.addEventListener('focus', load);
+  if (dialog === null) return;
+  const button = document.getElementById('open-search');
+  button.querySelector('kbd').textContent = /Mac|iP/.test(navigator.platform) ? '⌘ K' : 'Ctrl K';
+  button.hidden = false;
+  button.addEventListener('click', open);
   field.addEventListener('input', show);
-  parentElement.addEventListener('keydown', (event) => {
+  dialog.addEventListener('keydown', (event) => {
     if (event.key === 'ArrowDown') move(event, 1);
     else if (event.key === 'ArrowUp') move(event, -1);
-    else if (event.key === 'Escape') list.hidden = true;
     else if (event.key === 'Enter' && event.target === field) list.querySelector('a')?.click();
+    else if (event.key.length === 1 && !event.ctrlKey && !event.metaKey && list.contains(event.target)) field.focus();
   });
-  parentElement.addEventListener('focusout', ({ relatedTarget }) => {
-    if (!parentElement.contains(relatedTarget)) list.hidden = true;
+  dialog.addEventListener('click', ({ target }) => {
+    // A click beside the dialog, on its button, or on a result, which may be on this page.
+    if (target === dialog || target.closest('#close-search, a') !== null) dialog.close();
   });
   document.addEventListener('keydown', (event) => {
-    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.target.matches('input, textarea, select')) return;
+    const isShortcut = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey);
+    const isSlash =
+      event.key === '/' && !event.ctrlKey && !event.metaKey && !event.target.matches('input, textarea, select');
+    if (!isShortcut && !isSlash) return;
     event.preventDefault();
-    field.focus();
+    open();
   });
 }

@@ -64,7 +64,7 @@ export function textOfBody(value: unknown): string {
 export interface CurlRequest {
   readonly method: string;
   readonly address: string;
-  /** A header with `$` is expanded by the shell. */
+  /** Variables of the shell, such as `$TOKEN`, are expanded in every part. */
   readonly headers: readonly string[];
   readonly body?: string | undefined;
 }
@@ -73,10 +73,17 @@ export interface CurlRequest {
 export function curl({ method, address, headers, body }: CurlRequest): string {
   const usual = body === undefined ? 'GET' : 'POST';
   return [
-    `curl ${method === usual ? '' : `-X ${method} `}${quoted(address)}`,
-    ...headers.map((header) => `-H ${header.includes('$') ? `"${header}"` : quoted(header)}`),
-    ...(body === undefined ? [] : [`${body.endsWith('\n') ? '--data-binary' : '-d'} ${quoted(body)}`]),
+    `curl ${method === usual ? '' : `-X ${method} `}${expanded(address)}`,
+    ...headers.map((header) => `-H ${expanded(header)}`),
+    ...(body === undefined
+      ? []
+      : [`${body.endsWith('\n') ? '--data-binary' : '-d'} ${quoted(body).replaceAll(/\$[A-Z_]+/g, "'$&'")}`]),
   ].join(' \\\n  ');
+}
+
+/** An address or a header, which contain no character that is special in double quotes. */
+function expanded(text: string): string {
+  return text.includes('$') ? `"${text}"` : quoted(text);
 }
 
 function quoted(text: string): string {
