@@ -116,7 +116,7 @@ describe('npm start', () => {
     const first = lines.findIndex((line) => line.startsWith('curl '));
     const commands = lines.slice(first, lines.findIndex((line) => line.startsWith('until ')) + 1);
     expect(commands).toHaveLength(5);
-    const output = await shell(commands.join('\necho\n'));
+    const output = await shell(commands.join('\n'));
     expect(output).toMatch(/^\{"id":"[^"]+","email":"grace@example.com","name":"Grace","email_verified":false\}\n/);
     expect(output).toMatch(/"status":"cancelled".*"stockReleased":\{"state":"pending"\}/);
     expect(output).toMatch(/"status":"cancelled".*"stockReleased":\{"state":"done",.*\n$/);

@@ -55,8 +55,8 @@ function placeOfEmails({ mail, mailPages }: Summary): string {
 function tryOut(gateway: string, productId = 'PRODUCT-ID'): string[] {
   const json = `-H 'Content-Type: application/json'`;
   const bearer = `-H "Authorization: Bearer $TOKEN"`;
-  // With its status as the exit code, and the problem document as the output.
-  const curl = 'curl -sS --fail-with-body';
+  // With its status as the exit code, and the problem document as the output. Each output ends its line.
+  const curl = "curl -sS --fail-with-body -w '\\n'";
   const take = (member: string): string => `sed 's/.*"${member}":"\\([^"]*\\).*/\\1/'`;
   // Another account than in the README, so that a reader can run the commands of both.
   const who = '"email":"grace@example.com","password":"under the old oak"';

@@ -81,13 +81,21 @@ function checkConformance(
   if (headers['x-request-id'] === undefined) throw new Error(`${method} ${path}: the answer has no X-Request-Id`);
   const operation = findOperation(contracts, method === 'HEAD' ? 'GET' : method, path);
   const answer: Answer = { status, headers, body: text, withoutBody: method === 'HEAD' || status === 304 };
-  const deviations = operation === undefined ? problemDeviations(answer) : operation.checkAnswer(answer);
+  const deviations = [
+    ...(operation === undefined ? problemDeviations(answer) : operation.checkAnswer(answer)),
+    ...(headers['content-type']?.includes('json') === true && hasBlanks(text) ? ['the JSON has blanks'] : []),
+  ];
   if (deviations.length > 0) {
     throw new Error(
       `${method} ${path} answered ${status} against its contract:\n  ` +
         `${deviations.join('\n  ')}\n${text.slice(0, 2000)}`,
     );
   }
+}
+
+/** Whether a JSON text has blanks outside of its strings. A line may end after it. */
+function hasBlanks(json: string): boolean {
+  return /\s/.test(json.trimEnd().replace(/"(?:[^"\\]|\\.)*"/g, '""'));
 }
 
 /** Returns the operation of a request. @param path with or without a query */
