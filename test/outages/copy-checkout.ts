@@ -8,10 +8,11 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const left = ['node_modules', 'dist', '.data', '.git'];
 
 /**
+ * @param name the beginning of the folder's name
  * @returns the copy's folder. It has the same installed packages, but the workspaces among them are those of the copy.
  */
-export function copyCheckout(): string {
-  const copy = mkdtempSync(join(tmpdir(), 'shop-copy-'));
+export function copyCheckout(name = 'shop-copy-'): string {
+  const copy = mkdtempSync(join(tmpdir(), name));
   const packages: string[] = [];
   cpSync(root, copy, {
     recursive: true,

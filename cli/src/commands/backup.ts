@@ -41,13 +41,18 @@ export function backupCommand(): Command {
             : 'No secrets are in it: this shop keeps none in its data folder. Keep those of its processes yourself.',
           // Only an installation with npm has the PostgreSQL in which a backup is tested.
           readInstallation(process.env) === 'npm'
-            ? `Prove it: ${operatorCommand('shop', `restore --verify ${folder}`)}`
+            ? `Prove it: ${operatorCommand('shop', `restore --verify ${quoted(folder)}`)}`
             : '',
         ]
           .filter(Boolean)
           .join('\n'),
       );
     });
+}
+
+/** A word of a command for a POSIX shell. */
+function quoted(word: string): string {
+  return /^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 export function restoreCommand(): Command {

@@ -1,5 +1,6 @@
 // Reads the settings of every process as the processes themselves do, before any of them is started.
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { schemas } from '@shop/shared/database';
 import { ConfigError, type Environment, StartError } from '@shop/shared/runtime';
 import { readProcessSettings } from '@shop/shared/telemetry';
@@ -27,7 +28,9 @@ export async function settingsMistakes(given: NodeJS.ProcessEnv): Promise<string
   const settings = readSettings(own.length === 0 ? given : {});
   const processes = await shopProcesses({ settings, given, folder, secrets: anySecrets, databases: anyDatabases });
   for (const { name, script, environment } of processes) {
-    const { readEnvironment } = (await import(join(dirname(script), 'config.ts'))) as { readEnvironment: Reader };
+    // As a URL, because `import` would read a path with `#`, `?` or `%` as one.
+    const config = pathToFileURL(join(dirname(script), 'config.ts')).href;
+    const { readEnvironment } = (await import(config)) as { readEnvironment: Reader };
     report(
       name,
       mistakesOf((each) => readProcessSettings(each, readEnvironment), environment),
