@@ -180,6 +180,19 @@ describe('a start on kept data', () => {
   });
 });
 
+describe('a shop whose data folder is deleted', () => {
+  it('stops, says what is gone, and creates nothing in its place', async () => {
+    const dir = join(folder, 'deleted');
+    const shop = await launch({}, dir);
+    await shop.ready;
+    await rm(dir, { recursive: true });
+    const { code, complaints } = await shop.ended;
+    expect(code).toBe(1);
+    expect(complaints).toMatch(`${join(dir, 'postgres')} is gone: it was deleted while the shop ran`);
+    expect(await readdir(folder)).not.toContain('deleted');
+  });
+});
+
 describe('a start on an outside PostgreSQL', () => {
   it('creates the database that DATABASE_URL names, and starts no server of its own', async () => {
     const server = await startEmbeddedPostgres({ dataDir: join(folder, 'server'), durable: false });

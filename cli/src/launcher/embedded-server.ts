@@ -1,25 +1,55 @@
 // The embedded PostgreSQL server as a supervised part of the shop.
-import { type EmbeddedPostgres, freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
-import { StartError } from '@shop/shared/runtime';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withClient } from '@shop/shared/database';
+import {
+  DataGoneError,
+  type EmbeddedPostgres,
+  freePorts,
+  requireData,
+  startEmbeddedPostgres,
+} from '@shop/shared/embedded';
+import { operatorCommand, StartError, toReason } from '@shop/shared/runtime';
 import type { Run } from './supervise.ts';
 
-/** A run of the embedded server. A restarted server listens on the same port, so that the services find it. */
-export async function embeddedServer(dataDir: string): Promise<{ launch(): Run; url(): Promise<string> }> {
+export interface ServerOptions {
+  /** Called with an explanation when the data was deleted while the shop ran. */
+  readonly gone: (message: string) => void;
+  /** Milliseconds between two probes, and within which a connection must answer. */
+  readonly probe?: Probe;
+}
+
+interface Probe {
+  readonly every: number;
+  readonly within: number;
+}
+
+/** So many unanswered probes in a row restart the server. */
+const mostUnanswered = 3;
+
+/**
+ * A run of the embedded server. A restarted server listens on the same port, so that the services find it. Only the
+ * first run creates missing data. A server on which every connection hangs is ended, so that it is restarted.
+ */
+export async function embeddedServer(
+  dataDir: string,
+  { gone, probe = { every: 5_000, within: 10_000 } }: ServerOptions,
+): Promise<{ launch(): Run; url(): Promise<string> }> {
   const [port = 0] = await freePorts(1);
   let latest: Promise<EmbeddedPostgres> | undefined;
   return {
     launch() {
-      const server = startEmbeddedPostgres({ dataDir, port, durable: true });
+      const server = startEmbeddedPostgres({ dataDir, port, durable: true, mustExist: latest !== undefined });
       latest = server;
+      const explain = (error: unknown): string => {
+        if (error instanceof DataGoneError) gone(afterDeletion(error));
+        return toReason(error);
+      };
       return {
         ready: server.then(
           () => {},
-          (error: Error) => Promise.reject(new StartError(error.message)),
+          (error: unknown) => Promise.reject(new StartError(toReason(error))),
         ),
-        ended: server.then(
-          (running) => running.ended.then(() => 'PostgreSQL has stopped'),
-          (error: Error) => error.message,
-        ),
+        ended: server.then((running) => endOf(running, dataDir, probe), explain),
         stop: () =>
           server.then(
             (running) => running.stop(),
@@ -32,4 +62,47 @@ export async function embeddedServer(dataDir: string): Promise<{ launch(): Run; 
       return (await latest).url;
     },
   };
+}
+
+/** Returns the reason for which the server has ended, or was ended because it could not be used. */
+async function endOf(server: EmbeddedPostgres, dataDir: string, probe: Probe): Promise<string> {
+  const over = new AbortController();
+  const ended = server.ended.then(() => {
+    over.abort();
+    return 'PostgreSQL has stopped';
+  });
+  const fault = await Promise.race([ended, findFault(server.url, dataDir, probe, over.signal)]);
+  if (!over.signal.aborted) await server.stop(true);
+  return fault;
+}
+
+/** Resolves with the fault for which the server has to be restarted; never when it ends before. */
+async function findFault(url: string, dataDir: string, { every, within }: Probe, over: AbortSignal): Promise<string> {
+  for (let unanswered = 0; unanswered < mostUnanswered; ) {
+    await sleep(every, undefined, { ref: false });
+    if (over.aborted) return new Promise(() => {});
+    const missing = await requireData(dataDir).then(() => undefined, toReason);
+    if (missing !== undefined) return missing;
+    unanswered = (await answers(url, within)) ? 0 : unanswered + 1;
+  }
+  return `no connection answered, ${mostUnanswered} times within ${within / 1000} s`;
+}
+
+/** Whether the server answers a connection at all; a refusal is an answer. */
+async function answers(url: string, within: number): Promise<boolean> {
+  const limits = { connectWithin: 2 * within, queryWithin: 2 * within };
+  const answer = withClient({ url, name: 'probe', ...limits }, (client) => client.query('SELECT 1'));
+  const settled = answer.then(
+    () => true,
+    () => true,
+  );
+  return Promise.race([settled, sleep(within, false, { ref: false })]);
+}
+
+function afterDeletion({ message }: DataGoneError): string {
+  const [start, restore] = [operatorCommand('start'), operatorCommand('shop', 'restore FOLDER')];
+  return (
+    `${message}: it was deleted while the shop ran, and its data with it. Nothing was created in its place. ` +
+    `${restore} restores a backup; ${start} begins with an empty shop.`
+  );
 }

@@ -2,4 +2,4 @@
 export { makeDataFolder } from './cluster.ts';
 export { lockFolder, processIdentity } from './folder-lock.ts';
 export { freePorts } from './free-ports.ts';
-export { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres.ts';
+export { DataGoneError, type EmbeddedPostgres, requireData, startEmbeddedPostgres } from './postgres.ts';

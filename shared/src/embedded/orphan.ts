@@ -1,27 +1,29 @@
 // Stops a server that outlived the process that started it.
 
 import { execFile } from 'node:child_process';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { processIdentity } from './folder-lock.ts';
 
 /**
- * Stops such a server on this cluster, or removes the stale postmaster.pid. The caller must hold the lock of the
- * folder.
+ * Stops such a server on this cluster. The caller must hold the lock of the folder. `postmaster.pid` stays: by it,
+ * PostgreSQL finds processes of a former server that still use the data, and refuses to start beside them.
+ * @returns the process id in `postmaster.pid` when another program has it by now. PostgreSQL would refuse to start
  * @throws Error when the server does not end
  */
-export async function stopOrphan(cluster: string): Promise<void> {
+export async function stopOrphan(cluster: string): Promise<number | undefined> {
   const path = join(cluster, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(path, 'utf8').catch(() => ''), 10);
-  if (!(pid > 0)) return;
-  // The process id may belong to another process by now. PostgreSQL would then refuse to start.
-  if (!(await commandOf(pid)).includes(cluster)) return rm(path, { force: true });
+  if (!(pid > 0)) return undefined;
+  const command = await commandOf(pid);
+  if (command === '') return undefined;
+  if (!command.includes(cluster)) return pid;
   for (const [signal, seconds] of [['SIGINT', 20] as const, ['SIGQUIT', 5] as const]) {
     process.kill(pid, signal);
     for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(25)) {
-      if ((await processIdentity(pid)) === undefined) return;
+      if ((await processIdentity(pid)) === undefined) return undefined;
     }
   }
   throw new Error(`an earlier PostgreSQL (process ${pid}) on ${cluster} does not end`);

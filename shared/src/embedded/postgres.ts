@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open, readFile, realpath } from 'node:fs/promises';
+import { open, readFile, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { initialise, keptPassword, makeDataFolder } from './cluster.ts';
@@ -18,6 +18,16 @@ export interface EmbeddedPostgresOptions {
   port?: number;
   /** Whether commits survive a crash of the machine. False is for tests only. */
   durable: boolean;
+  /** Whether the data must exist, because the server ran on it before. Default: missing data is created. */
+  mustExist?: boolean;
+}
+
+/** The data of the server was deleted. */
+export class DataGoneError extends Error {
+  constructor(missing: string) {
+    super(`${missing} is gone`);
+    this.name = 'DataGoneError';
+  }
 }
 
 export interface EmbeddedPostgres {
@@ -26,19 +36,24 @@ export interface EmbeddedPostgres {
   readonly port: number;
   /** Resolves when the server has ended for any reason. */
   readonly ended: Promise<void>;
-  /** Stops the server and waits for its end. Further calls have no effect. */
-  stop(): Promise<void>;
+  /**
+   * Stops the server and waits for its end. Further calls have no effect.
+   * @param hangs whether the server no longer answers, so that it is not asked to end its sessions first
+   */
+  stop(hangs?: boolean): Promise<void>;
 }
 
 /**
  * Starts PostgreSQL on a data folder, which is initialised at the first start: UTF-8, byte-wise collation, UTC,
  * passwords by SCRAM-SHA-256, no Unix socket. When root calls this, the server runs as an unprivileged user. The server
  * stops soon after this process ends. A running server that a dead process has left is stopped first.
+ * @throws DataGoneError when the data must exist and does not
  * @throws Error with one line that names the cause: the folder is not writable or in use, the port is taken, the server
  * does not start
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = resolve(options.dataDir);
+  if (options.mustExist) await requireData(dataDir);
   await makeDataFolder(dataDir);
   const lock = await lockFolder(dataDir);
   try {
@@ -48,14 +63,23 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const programs = join(await reachablePrograms(user), 'bin');
     const password = await keptPassword(dataDir, existing !== undefined);
     const cluster = existing ?? (await initialise({ dataDir, link, programs, user, password }));
-    await stopOrphan(cluster);
+    const staleId = await stopOrphan(cluster);
     const port = options.port ?? (await freePorts(1))[0] ?? 0;
     const log = join(dataDir, 'postgres.log');
-    const server = await launch({ programs, cluster, user, port, log, durable: options.durable });
+    const server = await launch({ programs, cluster, user, port, log, staleId, durable: options.durable });
     return running({ server, lock, port, password, durable: options.durable });
   } catch (error) {
     await lock.release();
     throw error;
+  }
+}
+
+/** @throws DataGoneError that names the first of the folders and files that does not exist */
+export async function requireData(dataDir: string): Promise<void> {
+  for (const path of [dataDir, join(dataDir, 'cluster'), join(dataDir, 'cluster/PG_VERSION')]) {
+    await stat(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') throw new DataGoneError(path);
+    });
   }
 }
 
@@ -65,10 +89,12 @@ interface Launch {
   user: RunAs;
   port: number;
   log: string;
+  /** See `stopOrphan`. */
+  staleId: number | undefined;
   durable: boolean;
 }
 
-async function launch({ programs, cluster, user, port, log, durable }: Launch): Promise<ChildProcess> {
+async function launch({ programs, cluster, user, port, log, staleId, durable }: Launch): Promise<ChildProcess> {
   const settings = {
     listen_addresses: '127.0.0.1',
     port: String(port),
@@ -77,6 +103,8 @@ async function launch({ programs, cluster, user, port, log, durable }: Launch): 
     log_timezone: 'UTC',
     max_connections: '200',
     jit: 'off',
+    // With I/O workers (PostgreSQL 18), every connection can wait forever after a backend and the workers were killed.
+    io_method: 'sync',
     log_checkpoints: 'off',
     // The buffers are large enough for the indexes of a large catalogue, and the log for filling it without a
     // checkpoint every few seconds.
@@ -87,13 +115,17 @@ async function launch({ programs, cluster, user, port, log, durable }: Launch): 
   };
   const output = await open(log, 'a', 0o600);
   const { size: start } = await output.stat();
+  const { env, ...context } = bareContext(user);
+  // PostgreSQL takes no notice of a process file that names its parent's parent, as pg_ctl sets it. It still refuses to
+  // start while a process of the former server uses the data.
+  const environment = staleId === undefined ? env : { ...env, PG_GRANDPARENT_PID: String(staleId) };
   try {
     const server = spawn(
       join(programs, 'postgres'),
       ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
       // The server runs in its own process group, so that Ctrl-C reaches only the launcher, which stops the processes
       // in order.
-      { ...bareContext(user), detached: true, stdio: ['ignore', output.fd, output.fd] },
+      { ...context, env: environment, detached: true, stdio: ['ignore', output.fd, output.fd] },
     );
     await Promise.race([once(server, 'spawn'), once(server, 'error').then(([error]) => Promise.reject(error))]);
     guard(server);
@@ -135,6 +167,13 @@ async function isReady(cluster: string, pid: number | undefined): Promise<boolea
   return lines[0] === String(pid) && ['ready', 'standby'].includes(lines[7]?.trim() ?? '');
 }
 
+/** Signals, and the milliseconds until the next one follows. */
+const immediateStop = [
+  ['SIGQUIT', 10_000],
+  ['SIGKILL', 1_000],
+] as const;
+const fastStop = [['SIGINT', 20_000], ...immediateStop] as const;
+
 interface Running {
   server: ChildProcess;
   lock: FolderLock;
@@ -152,13 +191,16 @@ function running({ server, lock, port, password, durable }: Running): EmbeddedPo
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
     port,
     ended,
-    async stop() {
-      // A fast shutdown ends sessions and writes all data. An immediate one is like a crash, and is used for data that
-      // is deleted afterwards.
-      server.kill(durable ? 'SIGINT' : 'SIGQUIT');
-      const late = setTimeout(() => server.kill('SIGQUIT'), 20_000);
+    async stop(hangs = false) {
+      // A fast shutdown ends sessions and writes all data. An immediate one is like a crash, and is used for a server
+      // that hangs, and for data that is deleted afterwards.
+      const signals = durable && !hangs ? fastStop : immediateStop;
+      for (const [signal, within] of signals) {
+        server.kill(signal);
+        const isOver = ended.then(() => true);
+        if (await Promise.race([isOver, sleep(within, false, { ref: false })])) return;
+      }
       await ended;
-      clearTimeout(late);
     },
   };
 }

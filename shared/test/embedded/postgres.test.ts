@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { initialise } from '../../src/embedded/cluster.ts';
 import { freePorts, startEmbeddedPostgres } from '../../src/embedded/index.ts';
+import { bareContext, chooseUser } from '../../src/embedded/run-as.ts';
 import { eventually } from '../../src/testing/eventually.ts';
 
 let folder: string;
@@ -38,6 +39,9 @@ async function ask(url: string, text: string): Promise<unknown[]> {
     await client.end();
   }
 }
+
+const postmasterId = async (): Promise<number> =>
+  Number((await readFile(join(dataDir(), 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0]);
 
 /** Starts another process that only runs the server. Resolves with the server's URL. */
 async function startElsewhere(): Promise<{ url: string; kill(): Promise<void> }> {
@@ -115,9 +119,16 @@ describe('the embedded PostgreSQL', () => {
   it('is UTF-8, byte-wise, in UTC, durable, and listens on the loopback interface only', async () => {
     const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
     try {
-      const settings = ['server_encoding', 'timezone', 'listen_addresses', 'unix_socket_directories', 'fsync'];
+      const settings = [
+        'server_encoding',
+        'timezone',
+        'listen_addresses',
+        'unix_socket_directories',
+        'fsync',
+        'io_method',
+      ];
       const values = await ask(server.url, `SELECT ${settings.map((name) => `current_setting('${name}')`).join(', ')}`);
-      expect(values).toEqual(['UTF8', 'UTC', '127.0.0.1', '', 'on']);
+      expect(values).toEqual(['UTF8', 'UTC', '127.0.0.1', '', 'on', 'sync']);
       expect(await ask(server.url, `SELECT array_agg(t ORDER BY t) FROM unnest('{a,B,ä,b}'::text[]) t`)).toEqual([
         ['B', 'a', 'b', 'ä'],
       ]);
@@ -184,15 +195,57 @@ describe('the embedded PostgreSQL', () => {
   });
 
   it('is not held up by a process file that names another process by now', async () => {
-    await writeFile(join(dataDir(), 'cluster', 'postmaster.pid'), `${process.pid}\n`);
+    // A process of the same user, because PostgreSQL takes no notice of those of other users.
+    const other = spawn('sleep', ['60'], bareContext(await chooseUser(undefined)));
+    try {
+      await writeFile(join(dataDir(), 'cluster', 'postmaster.pid'), `${other.pid}\n`);
+      const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
+      await server.stop();
+    } finally {
+      other.kill('SIGKILL');
+    }
+  });
+
+  it('does not start beside a process of a former server that still uses the data', async () => {
     const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
-    await server.stop();
+    const client = new pg.Client({ connectionString: server.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const backend = rows[0]?.pid ?? 0;
+    process.kill(backend, 'SIGSTOP');
+    try {
+      process.kill(await postmasterId(), 'SIGKILL');
+      await server.ended;
+      await expect(startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).rejects.toThrow(
+        /^PostgreSQL does not start: pre-existing shared memory block .* is still in use$/,
+      );
+    } finally {
+      process.kill(backend, 'SIGKILL');
+      await client.end();
+    }
+    await eventually(async () => (await startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).stop());
+  });
+
+  it('stops although it hangs, when the caller says so', async () => {
+    const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
+    process.kill(await postmasterId(), 'SIGSTOP');
+    await server.stop(true);
+    await (await startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).stop();
+  });
+
+  it('does not create data that must exist', async () => {
+    const path = join(folder, 'deleted');
+    const start = () => startEmbeddedPostgres({ dataDir: path, durable: true, mustExist: true });
+    await expect(start()).rejects.toThrow(`${path} is gone`);
+    await mkdir(join(path, 'cluster'), { recursive: true });
+    await expect(start()).rejects.toThrow(`${join(path, 'cluster/PG_VERSION')} is gone`);
+    expect(await readdir(path, { recursive: true })).toEqual(['cluster']);
   });
 
   it('reports that it has ended unexpectedly', async () => {
     const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
-    const pid = Number((await readFile(join(dataDir(), 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0]);
-    process.kill(pid, 'SIGINT');
+    process.kill(await postmasterId(), 'SIGINT');
     await server.ended;
     await server.stop();
   });
