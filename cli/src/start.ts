@@ -1,7 +1,7 @@
 // `npm start`: the whole shop on this machine, one process each, until Ctrl-C. `npm run dev` also restarts what
 // changed.
 import { seedDemo } from '@shop/catalogue/operator';
-import { ConfigError, StartError } from '@shop/shared/runtime';
+import { ConfigError, StartError, toReason } from '@shop/shared/runtime';
 import { banner } from './launcher/banner.ts';
 import { embeddedServer } from './launcher/embedded-server.ts';
 import { claimPort } from './launcher/gateway-port.ts';
@@ -54,7 +54,7 @@ function stop(code: number): Promise<never> {
   stopping ??= (async () => {
     if (settled) process.stdout.write('Stopping.\n');
     for (let undo = stops.pop(); undo !== undefined; undo = stops.pop())
-      await undo().catch((error: Error) => say('stop', error.message));
+      await undo().catch((error: unknown) => say('stop', toReason(error)));
     process.exit(code);
   })();
   return stopping;
@@ -90,7 +90,12 @@ async function prepareDatabase(settings: Settings, folder: DataFolder, secrets: 
   let adminUrl = settings.databaseUrl;
   if (adminUrl === undefined) {
     step('PostgreSQL starts');
-    const server = await embeddedServer(folder.postgres);
+    const server = await embeddedServer(folder.postgres, {
+      gone(message) {
+        process.stderr.write(`${message}\n`);
+        void stop(1);
+      },
+    });
     const part = supervise(server.launch, (line) => say('postgresql', line));
     stops.push(part.stop);
     await part.ready;
@@ -105,7 +110,8 @@ async function prepareDatabase(settings: Settings, folder: DataFolder, secrets: 
 function startProcesses(processes: readonly ShopProcess[], folder: DataFolder): Supervised[] {
   const common = { cwd: root, logs: folder.logs };
   const parts = processes.map(({ name, script, url, environment }) => {
-    const launch = () => spawnProcess({ ...common, name, script, url, environment, say: sayOnceSettled(name) });
+    const says = { say: sayOnceSettled(name), sayWaiting: (line: string) => say(name, line) };
+    const launch = () => spawnProcess({ ...common, name, script, url, environment, ...says });
     return supervise(launch, (line) => say(name, line));
   });
   // The gateway stops first, so that no new requests arrive while the services finish theirs.
@@ -131,7 +137,7 @@ async function announceShop(wiring: Wiring, processes: readonly ShopProcess[], b
   process.stdout.write(
     banner({
       gateway: address,
-      places: [...places, ['postgresql', `${host}, database ${pathname.slice(1)}`]],
+      places: [...places, ['postgresql', `${host}, database ${decodeURIComponent(pathname.slice(1))}`]],
       data: folder.path,
       mail: mailFolder(wiring),
       mailPages: isOnLoopback(settings) ? `${address}/mail?key=${secrets.mailPageKey}` : undefined,
@@ -175,7 +181,7 @@ try {
   // While stopping, the steps of the start that are in progress are expected to fail.
   if (stopping === undefined) {
     const known = error instanceof ConfigError || error instanceof StartError;
-    process.stderr.write(`${known ? error.message : `cannot start: ${String(error)}`}\n`);
+    process.stderr.write(`${known ? error.message : `cannot start: ${toReason(error)}`}\n`);
   }
   await stop(1);
 }

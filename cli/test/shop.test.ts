@@ -1,6 +1,6 @@
 // `npm run shop -- …` on a stopped shop and on an outside database: exit codes, and messages for wrong arguments.
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -184,6 +184,7 @@ describe('a stopped shop', () => {
       output: `Wrote 1240 products into ${join(folder, 'all.csv')}.\n`,
       complaints: '',
     });
+    expect((await stat(join(folder, 'all.csv'))).mode & 0o777).toBe(0o600);
     expect(await readFile(join(folder, 'all.csv'), 'utf8')).toContain(
       '\nCUP,Cup,,Acme,kitchen,4.50,EUR,,available,3,,[],{}\n',
     );

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { freePorts } from '@shop/shared/embedded';
 import { eventually } from '@shop/shared/testing';
 import { openLogFile, toWarning } from '../src/launcher/log-file.ts';
-import { spawnProcess, startFailure } from '../src/launcher/spawn-process.ts';
+import { type ProcessOptions, spawnProcess, startFailure } from '../src/launcher/spawn-process.ts';
 
 let folder: string;
 
@@ -18,11 +19,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function run(name: string, source: string, said: string[] = []) {
+async function run(name: string, source: string, more: Partial<ProcessOptions> = {}) {
   const script = join(folder, `${name}.mjs`);
   await writeFile(script, source);
-  const say = (line: string): void => void said.push(line);
-  return spawnProcess({ name, script, environment: { PATH: process.env.PATH }, cwd: folder, logs: folder, say });
+  const environment = { PATH: process.env.PATH };
+  return spawnProcess({ name, script, environment, cwd: folder, logs: folder, say: () => {}, ...more });
 }
 
 const logOf = (name: string): Promise<string> => readFile(join(folder, `${name}.log`), 'utf8');
@@ -62,6 +63,32 @@ describe('a run', () => {
   it('that throws is explained by its error, not by the stack', async () => {
     const job = await run('broken', 'throw new TypeError("no such thing");');
     await expect(job.ready).rejects.toThrow(/^broken: TypeError: no such thing$/);
+  });
+
+  it('of a service is waited for without a limit, and what it lacks is said again and again', async () => {
+    const [port = 0] = await freePorts(1);
+    const waiting: string[] = [];
+    const service = await run(
+      'slow',
+      `import { createServer } from 'node:http';
+      let asked = 0;
+      createServer((request, response) => {
+        const ready = (asked += 1) > 20;
+        response.writeHead(ready ? 200 : 503).end(JSON.stringify({ checks: { database: ready ? 'ok' : 'failing' } }));
+      }).listen(${port}, '127.0.0.1');`,
+      { url: `http://127.0.0.1:${port}`, sayWaiting: (line) => waiting.push(line), waitingEvery: 200 },
+    );
+    await service.ready;
+    expect(waiting.length).toBeGreaterThan(1);
+    expect(waiting.at(-1)).toMatch(/^is not ready after \d+ s, and is waited for \(failing: database\)$/);
+    await service.stop();
+  });
+
+  it('of a service that ends before it is ready names the cause', async () => {
+    const service = await run('early', 'console.error("early: no"); process.exitCode = 1;', {
+      url: 'http://127.0.0.1:1',
+    });
+    await expect(service.ready).rejects.toThrow(/^early: no$/);
   });
 
   it('stops in order at a signal', async () => {

@@ -1,6 +1,6 @@
 // The gateway process: reads the environment, starts the plugin and the engine, and then opens the port.
 import { createTokenVerifier } from '@shop/shared/auth';
-import { type Environment, runProcess, StartError } from '@shop/shared/runtime';
+import { type Environment, runProcess, StartError, toReason } from '@shop/shared/runtime';
 import { readProcessSettings, startTelemetry } from '@shop/shared/telemetry';
 import { createPlugin } from '../plugin/index.ts';
 import { openRateLimitStore } from '../plugin/limits/rate-limit-store.ts';
@@ -40,8 +40,8 @@ await runProcess('gateway', readSettings, async (life, { config, telemetry }) =>
     log,
   });
   life.onStop('upstreams', () => plugin.upstreams.close());
-  const engine = await startEngine(configFolder, plugin).catch((error: Error) => {
-    throw new StartError(`the configuration in ${configFolder} is not valid: ${error.message}`);
+  const engine = await startEngine(configFolder, plugin).catch((error: unknown) => {
+    throw new StartError(`the configuration in ${configFolder} is not valid: ${toReason(error)}`);
   });
   const handle = withHelp(engine.handle, { board: config.board === 'on', mail: hasMail });
   const server = createGatewayServer(handle, config, log);

@@ -1,7 +1,7 @@
 // Reads the configuration again when its file changes or on SIGHUP. An invalid configuration changes nothing.
 import { unwatchFile, watchFile } from 'node:fs';
 import { join } from 'node:path';
-import type { Log } from '@shop/shared/runtime';
+import { type Log, toReason } from '@shop/shared/runtime';
 import type { Engine } from './engine.ts';
 
 // Polling the modification time also works for a symbolic link that is replaced, such as mounted configuration in
@@ -17,8 +17,8 @@ export function watchConfig(folder: string, engine: Engine, log: Log): { close()
       .then(() => engine.reload())
       .then(
         () => log.info('configuration reloaded'),
-        (error: Error) =>
-          log.error({ reason: error.message }, 'configuration refused, the previous one stays in force'),
+        (error: unknown) =>
+          log.error({ reason: toReason(error) }, 'configuration refused, the previous one stays in force'),
       );
   };
   watchFile(file, { interval: pollEvery, persistent: false }, reload);

@@ -1,7 +1,7 @@
 // Checks of the host: Node.js, the environment of every process, the data folder, the disk, the gateway's port.
 import { access, constants, mkdir, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { operatorCommand } from '@shop/shared/runtime';
+import { operatorCommand, toReason } from '@shop/shared/runtime';
 import { claimPort } from '../launcher/gateway-port.ts';
 import { settingsMistakes } from '../shop/check-settings.ts';
 import type { DataFolder } from '../shop/data-folder.ts';
@@ -79,7 +79,7 @@ export async function checkPort({ gatewayHost, gatewayPort }: Settings): Promise
     await claimPort(gatewayHost, gatewayPort, 0);
     return ok('gateway port', `${gatewayPort} is free`);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = toReason(error);
     return failed('gateway port', message, 'end what listens there, or set GATEWAY_PORT');
   }
 }
@@ -108,7 +108,7 @@ async function checkSmtp({ protocol, hostname, port }: URL): Promise<Finding> {
     });
     return ok('e-mail', `${hostname} takes connections`);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toReason(error);
     return failed('e-mail', `${hostname}: ${reason}`, 'check SMTP_URL; until then e-mails wait and are tried again');
   } finally {
     socket.destroy();

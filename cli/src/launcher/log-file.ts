@@ -1,8 +1,10 @@
 // Writes every line of a process to a file, and shows warnings and errors on the terminal.
+
 import { createWriteStream, renameSync, statSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { toReason } from '@shop/shared/runtime';
 import { withoutControls } from '../output/table.ts';
 
 export interface LogFile {
@@ -24,7 +26,7 @@ export function openLogFile(folder: string, name: string, show: (line: string) =
   try {
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > rotateAt) renameSync(path, `${path}.1`);
   } catch (error) {
-    show(`cannot put the log aside: ${error instanceof Error ? error.message : error}`);
+    show(`cannot put the log aside: ${toReason(error)}`);
   }
   let file: WriteStream | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;

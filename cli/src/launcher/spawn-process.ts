@@ -19,9 +19,14 @@ export interface ProcessOptions {
    */
   readonly url?: string;
   readonly say: (line: string) => void;
+  /** Called once a minute with what a process that is not ready waits for. */
+  readonly sayWaiting?: (line: string) => void;
+  /** Milliseconds between two calls of it. */
+  readonly waitingEvery?: number;
 }
 
-const readyWithin = 60_000;
+/** Milliseconds within which a process answers whether it is ready. */
+const answerWithin = 5_000;
 /** Milliseconds to wait for a process to stop, somewhat longer than a process needs to stop by itself. */
 const stopWithin = 12_000;
 
@@ -52,10 +57,10 @@ export function spawnProcess(options: ProcessOptions): Run {
     return reason;
   });
   const prepare = async (): Promise<void> => {
-    const finished = ended.then((reason) => {
-      if (url !== undefined || reason !== 'exit code 0') throw new StartError(startFailure(name, complaints, reason));
-    });
-    await (url === undefined ? finished : Promise.race([finished, untilReady(name, url, over.signal)]));
+    const isReady = url !== undefined && (await untilReady(url, over.signal, options));
+    const reason = isReady ? undefined : await ended;
+    const succeeded = isReady || (url === undefined && reason === 'exit code 0');
+    if (!succeeded) throw new StartError(startFailure(name, complaints, reason));
     started = true;
     for (const line of complaints.warnings) say(line);
   };
@@ -82,7 +87,7 @@ interface Complaints {
 }
 
 /** Returns the cause of a failed start: the message of the process, the error that ended it, or its last warning. */
-export function startFailure(name: string, { plain, warnings }: Complaints, reason: string): string {
+export function startFailure(name: string, { plain, warnings }: Complaints, reason = ''): string {
   const spoken = plain.filter((line) => line.startsWith(`${name}: `));
   if (spoken.length > 0) return spoken.join('\n');
   return `${name}: ${plain.find((line) => /^\w*Error\b/.test(line)) ?? warnings.at(-1) ?? reason}`;
@@ -93,16 +98,36 @@ function takeOutput(log: LogFile, { stdout, stderr }: ChildProcess, complain: (l
   if (stderr) log.take(stderr, complain);
 }
 
-async function untilReady(name: string, url: string, over: AbortSignal): Promise<void> {
-  for (const end = Date.now() + readyWithin; Date.now() < end && !over.aborted; await sleep(50)) {
-    const ready = await fetch(`${url}/health/ready`).then(
-      async (answer) => {
-        await answer.arrayBuffer();
-        return answer.ok;
-      },
-      () => false,
-    );
-    if (ready) return;
+/**
+ * Waits without a limit, because a slow machine and a service that waits for a database are no reason to give up.
+ * @returns false when the process has ended
+ */
+async function untilReady(
+  url: string,
+  over: AbortSignal,
+  { sayWaiting = () => {}, waitingEvery = 60_000 }: Pick<ProcessOptions, 'sayWaiting' | 'waitingEvery'>,
+): Promise<boolean> {
+  const began = Date.now();
+  for (let next = began + waitingEvery; !over.aborted; await sleep(50)) {
+    const state = await askState(url, over);
+    if (state === 'ready') return true;
+    if (Date.now() < next) continue;
+    sayWaiting(`is not ready after ${Math.round((Date.now() - began) / 1000)} s, and is waited for (${state})`);
+    next += waitingEvery;
   }
-  throw new StartError(`${name}: not ready within ${readyWithin / 1000} s`);
+  return false;
+}
+
+/** Returns `ready`, or what is missing. */
+async function askState(url: string, over: AbortSignal): Promise<string> {
+  try {
+    const signal = AbortSignal.any([over, AbortSignal.timeout(answerWithin)]);
+    const answer = await fetch(`${url}/health/ready`, { signal });
+    const { checks = {} } = (await answer.json()) as { checks?: Readonly<Record<string, string>> };
+    if (answer.ok) return 'ready';
+    const failing = Object.keys(checks).filter((name) => checks[name] !== 'ok');
+    return failing.length === 0 ? `status ${answer.status}` : `failing: ${failing.join(', ')}`;
+  } catch {
+    return 'no answer';
+  }
 }

@@ -1,5 +1,5 @@
 // Restarts a part of the running shop when it ends, with growing delays, until it is stopped.
-import { type Pause, startPause } from '@shop/shared/runtime';
+import { type Pause, startPause, toReason } from '@shop/shared/runtime';
 
 /** One run of a part. */
 export interface Run {
@@ -57,7 +57,7 @@ export function supervise(launch: () => Run, say: (line: string) => void, delays
       run = launch();
       run.ready.then(
         () => say('is ready again'),
-        (error: Error) => say(`cannot be used: ${error.message}`),
+        (error: unknown) => say(`cannot be used: ${toReason(error)}`),
       );
     }
   };

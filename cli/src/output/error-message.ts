@@ -1,6 +1,6 @@
 // Explains the error that ended a command in one line, with the remedy.
 import { BrokerUnavailableError } from '@shop/shared/events';
-import { ConfigError, operatorCommand, StartError } from '@shop/shared/runtime';
+import { ConfigError, operatorCommand, StartError, toReason } from '@shop/shared/runtime';
 
 /** SQLSTATE or system error → its meaning for the operator. `START` stands for the command that starts the shop. */
 const meanings: Readonly<Record<string, string>> = {
@@ -32,6 +32,6 @@ export function errorMessage(error: unknown): string {
 /** When several addresses were tried, the error is an AggregateError without a message of its own. */
 function firstOf(error: unknown): { code: string; message: string } {
   if (error instanceof AggregateError && error.errors.length > 0) return firstOf(error.errors[0]);
-  if (!(error instanceof Error)) return { code: '', message: String(error) };
+  if (!(error instanceof Error)) return { code: '', message: toReason(error) };
   return { code: 'code' in error ? String(error.code) : '', message: error.message };
 }

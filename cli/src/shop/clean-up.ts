@@ -1,4 +1,5 @@
 // Undoes what a command has begun when a signal ends it, as it is undone after an error.
+import { toReason } from '@shop/shared/runtime';
 
 /** What must be undone, in the order in which it was begun. */
 const begun = new Set<() => Promise<void>>();
@@ -31,7 +32,7 @@ function endBySignal(signal: NodeJS.Signals): void {
   ending = true;
   void (async () => {
     for (const undo of [...begun].reverse())
-      await undo().catch((error: Error) => process.stderr.write(`${error.message}\n`));
+      await undo().catch((error: unknown) => process.stderr.write(`${toReason(error)}\n`));
     for (const each of signals) process.off(each, endBySignal);
     process.kill(process.pid, signal);
   })();

@@ -2,7 +2,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { lockFolder, makeDataFolder, processIdentity } from '@shop/shared/embedded';
-import { StartError, writeWhole } from '@shop/shared/runtime';
+import { StartError, toReason, writeWhole } from '@shop/shared/runtime';
 
 export interface DataFolder {
   readonly path: string;
@@ -57,7 +57,7 @@ export async function takeFolder(folder: DataFolder): Promise<{ release(): Promi
     };
     return { release, abandoned: lock.previousOwner !== undefined };
   } catch (error) {
-    throw new StartError(error instanceof Error ? error.message : String(error));
+    throw new StartError(toReason(error));
   }
 }
 

@@ -1,7 +1,7 @@
 // Creates the database of the shop and its schemas, and migrates them.
 import { join } from 'node:path';
 import { migrate, provisionDatabase, type SchemaName } from '@shop/shared/database';
-import { StartError, serviceNames } from '@shop/shared/runtime';
+import { StartError, serviceNames, toReason } from '@shop/shared/runtime';
 import type { KeptSecrets } from './secrets.ts';
 import { root } from './settings.ts';
 
@@ -55,11 +55,7 @@ export async function migrateAll(urls: DatabaseUrls): Promise<void> {
   await Promise.all(migrations);
 }
 
-/**
- * Returns the error as one line. When several addresses were tried, the error is an AggregateError without a message of
- * its own.
- */
+/** Returns the error as one line. */
 function describe(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(describe).join(', ');
-  return error instanceof Error ? (error.message.split('\n')[0] ?? error.name) : String(error);
+  return toReason(error).split('\n', 1).join();
 }

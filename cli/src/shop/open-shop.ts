@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type SchemaName, schemas } from '@shop/shared/database';
 import { startEmbeddedPostgres } from '@shop/shared/embedded';
-import { operatorCommand, StartError } from '@shop/shared/runtime';
+import { operatorCommand, StartError, toReason } from '@shop/shared/runtime';
 import { type DataFolder, dataFolder, findRunning, type RunningShop, takeFolder } from './data-folder.ts';
 import { type DatabaseUrls, migrateAll, namedDatabase, provision } from './database.ts';
 import type { Wiring } from './processes.ts';
@@ -109,8 +109,8 @@ async function take(folder: DataFolder): Promise<{ release(): Promise<void> }> {
 async function withOwnServer<T>(folder: DataFolder, use: (adminUrl: string) => Promise<T>): Promise<T> {
   const { release } = await take(folder);
   try {
-    const server = await startEmbeddedPostgres({ dataDir: folder.postgres, durable: true }).catch((error: Error) => {
-      throw new StartError(error.message);
+    const server = await startEmbeddedPostgres({ dataDir: folder.postgres, durable: true }).catch((error: unknown) => {
+      throw new StartError(toReason(error));
     });
     try {
       return await use(server.url);

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { Problem, problemDocument, problemMediaType } from '@shop/shared/problem';
 import { requestIdentity } from '@shop/shared/protocol';
-import { inRequest, type Log } from '@shop/shared/runtime';
+import { inRequest, type Log, toReason } from '@shop/shared/runtime';
 import type { GatewayRequest, GatewayResponse } from './gateway-request.ts';
 
 const security = [
@@ -52,7 +52,7 @@ export function sendProblem(request: GatewayRequest, response: GatewayResponse, 
   const problem = error instanceof Problem ? error : unexpected(error);
   inRequest(request, () => {
     if (problem.status === 500) log.error({ err: problem.cause ?? problem }, problem.code);
-    else if (problem.status > 500) log.warn({ reason: reasonOf(problem.cause) }, problem.code);
+    else if (problem.status > 500) log.warn({ reason: toReason(problem.cause) }, problem.code);
   });
   if (response.headersSent || response.destroyed) {
     response.destroy();
@@ -82,8 +82,4 @@ function fieldsOf(problem: Problem): string[] {
 
 function unexpected(cause: unknown): Problem {
   return new Problem('internal-error', 'The request could not be handled.', { cause });
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

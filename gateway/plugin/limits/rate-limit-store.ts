@@ -1,5 +1,5 @@
 // The counters of the limits: in this process, or in Redis so that several gateways count together.
-import type { Log } from '@shop/shared/runtime';
+import { type Log, toReason } from '@shop/shared/runtime';
 import { Redis } from 'ioredis';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { type RememberedKeys, rememberInMemory, rememberInRedis } from './remembered-keys.ts';
@@ -53,7 +53,7 @@ class RedisStore implements RateLimitStore {
       if (this.#unavailable) log.info('Redis is available again: requests are counted together again');
       this.#unavailable = false;
     });
-    redis.on('error', (error: Error) => this.#reportUnavailable(error.message));
+    redis.on('error', (error: unknown) => this.#reportUnavailable(toReason(error)));
     this.#redis = redis;
     this.counter = memoize((name, points, seconds) => {
       const insuranceLimiter = new SubstituteLimiter(name, points, seconds, () => this.#checkConnection());

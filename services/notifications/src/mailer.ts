@@ -2,7 +2,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { access, constants, mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { StartError } from '@shop/shared/runtime';
+import { StartError, toReason } from '@shop/shared/runtime';
 import { createTransport } from 'nodemailer';
 import type { Email } from './email.ts';
 
@@ -64,7 +64,7 @@ export function smtpMailer(url: string): Mailer {
       } catch (error) {
         if (isRefusal(error)) throw new UndeliverableError(error.message, { cause: error });
         if (handedOver.has(signal) && !isAnswered(error)) {
-          throw new UnsureError(`the server had the e-mail and did not say what became of it: ${error}`, {
+          throw new UnsureError(`the server had the e-mail and did not say what became of it: ${toReason(error)}`, {
             cause: error,
           });
         }

@@ -1,5 +1,5 @@
 // Sends one e-mail, and decides from the error whether it is tried again.
-import { inRequest, type Log, requestNow } from '@shop/shared/runtime';
+import { inRequest, type Log, requestNow, toReason } from '@shop/shared/runtime';
 import { runInSpan, SpanKind, startSpan } from '@shop/shared/telemetry';
 import { composeEmail, type Sender } from './email.ts';
 import { type Mailer, UndeliverableError, UnsureError } from './mailer.ts';
@@ -61,7 +61,7 @@ async function attempt(
     log.info(about, 'e-mail sent');
     return { status: 'sent' };
   } catch (error) {
-    const problem = storable(error instanceof Error ? error.message : String(error));
+    const problem = storable(toReason(error));
     const unsure = error instanceof UnsureError;
     const enough = email.attempts + 1 >= mostAttempts || (unsure && email.unsure + 1 >= mostUnsure);
     if (error instanceof UndeliverableError || enough) {

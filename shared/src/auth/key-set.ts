@@ -3,7 +3,7 @@
 import type { CryptoKey } from 'jose';
 import { Agent, type Dispatcher, request } from 'undici';
 import { Problem } from '../problem/index.ts';
-import type { Log } from '../runtime/index.ts';
+import { type Log, toReason } from '../runtime/index.ts';
 import { observe } from '../telemetry/index.ts';
 import { EndedSessions, endedSessionsUrl, readEndedSessions } from './ended-sessions.ts';
 import { readKeySet, type TokenAlgorithm, type VerificationKey } from './key-rules.ts';
@@ -134,7 +134,7 @@ class FollowedKeySet implements KeySet {
       if (this.#failure !== undefined) this.#log.info('key set reachable again');
       this.#failure = undefined;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = toReason(error);
       // A failure that repeats every second is logged once.
       if (reason !== this.#failure && !this.#closed)
         this.#log.warn({ reason, url: this.#url.href }, 'key set not refreshed');

@@ -1,6 +1,6 @@
 // A service's connections to its own schema: one pool for transactions and for reads outside them.
 import pg from 'pg';
-import { type Log, outsideRequests } from '../runtime/index.ts';
+import { type Log, outsideRequests, toReason } from '../runtime/index.ts';
 import { measured, measureTransaction } from './measure-statement.ts';
 import { observePool } from './observe-pool.ts';
 import { retryConflicts } from './pg-errors.ts';
@@ -89,7 +89,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
       try {
         await requireWritable(client);
       } catch (error) {
-        failed = error instanceof Error ? error : new Error(String(error));
+        failed = error instanceof Error ? error : new Error(toReason(error));
         throw failed;
       } finally {
         // The connection is closed after a failure, because the next one may lead to a writable server.

@@ -1,7 +1,7 @@
 // Connections of a connection string with several hosts: each one leads to the server that accepts writes. PostgreSQL's
 // own library does so with `target_session_attrs=read-write`, which the driver `pg` does not support.
 import pg from 'pg';
-import { addressesOf } from '../runtime/index.ts';
+import { addressesOf, toReason } from '../runtime/index.ts';
 
 /** Milliseconds within which a server must answer whether it accepts writes. */
 const answerWithin = 2_000;
@@ -100,7 +100,7 @@ export class PrimaryClient extends pg.Client {
     };
     cluster.search ??= Promise.any(addresses.map(ask))
       .catch(({ errors }: AggregateError) => {
-        const reasons = errors.map((error, index) => `${new URL(addresses[index] ?? '').host}: ${String(error)}`);
+        const reasons = errors.map((error, index) => `${new URL(addresses[index] ?? '').host}: ${toReason(error)}`);
         throw readOnly(`no host of the list accepts writes: ${reasons.join('; ')}`);
       })
       .finally(() => {

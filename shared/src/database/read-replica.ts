@@ -1,7 +1,7 @@
 // Reads whose data may be a little old. They use a replica while its lag is small, and otherwise the primary.
 import pg from 'pg';
 import { Problem } from '../problem/index.ts';
-import type { Log } from '../runtime/index.ts';
+import { type Log, toReason } from '../runtime/index.ts';
 import { connectionLife } from './connect.ts';
 import { errorCode } from './pg-errors.ts';
 import { type Queryable, ReplicaLag } from './replica-lag.ts';
@@ -95,7 +95,7 @@ class CheckedReplica implements ReadReplica {
   }
 
   #disable(error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toReason(error);
     if (reason !== this.#reason && !this.#closed)
       this.#log.warn({ reason }, 'the replica is not used, the primary is read instead');
     this.#reason = reason;

@@ -1,6 +1,6 @@
 // Delays the start of a service until its database is writable and its schema has the version that the code expects.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../runtime/index.ts';
+import { type Log, toReason } from '../runtime/index.ts';
 import type { Database } from './connect.ts';
 import { pendingMigrations } from './migrate.ts';
 
@@ -28,6 +28,6 @@ async function reasonToWait(database: Database, folder: string): Promise<string 
     const pending = await pendingMigrations(database.pool, folder);
     return pending.length === 0 ? undefined : `migrations are missing: ${pending.join(', ')}; run src/migrate.ts`;
   } catch (error) {
-    return `the database cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+    return `the database cannot be used: ${toReason(error)}`;
   }
 }

@@ -2,7 +2,7 @@
 // delivery is acknowledged.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, isDatabaseUnavailable, sql, type Transaction } from '../database/index.ts';
-import { inRequest, type Log, outsideRequests } from '../runtime/index.ts';
+import { inRequest, type Log, outsideRequests, toReason } from '../runtime/index.ts';
 import { beginCounting, failSpan, instruments, SpanKind, startSpan, traceparentOf } from '../telemetry/index.ts';
 import { batch } from './batch.ts';
 import { type Handler, PoisonError, parseEvent, type ShopEvent } from './event.ts';
@@ -98,7 +98,7 @@ async function judge(
   error: unknown,
   { attempt }: Delivery,
 ): Promise<Exclude<Verdict, { kind: 'done' }>> {
-  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const reason = error instanceof Error ? `${error.name}: ${toReason(error)}` : toReason(error);
   if (error instanceof PoisonError) {
     log.error({ err: error, consumer: name }, 'an event became a dead letter');
     return { kind: 'dead', reason };

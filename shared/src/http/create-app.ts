@@ -10,7 +10,7 @@ import {
 } from '../auth/index.ts';
 import type { Contract, ContractOperation } from '../contract/load-contract.ts';
 import { Problem } from '../problem/index.ts';
-import { type Health, type Log, withLowerCaseIds } from '../runtime/index.ts';
+import { type Health, type Log, toReason, withLowerCaseIds } from '../runtime/index.ts';
 import { type AnswerMemory, answerFromMemory, answerKept, requestText } from './answer-memory.ts';
 import { notModified } from './conditional.ts';
 import { acceptsGzip, compressed } from './content-encoding.ts';
@@ -114,9 +114,8 @@ function logFailure(log: Log, problem: Problem, url: string, requestId: string):
 
 /** Returns the detail of an error and of every cause below it, as one line. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const reason = error.message || error.name;
-  return error.cause === undefined ? reason : `${reason} (${reasonOf(error.cause)})`;
+  const reason = toReason(error);
+  return !(error instanceof Error) || error.cause === undefined ? reason : `${reason} (${reasonOf(error.cause)})`;
 }
 
 const noBody: ParsedBody = { value: undefined, faults: [] };

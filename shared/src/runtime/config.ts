@@ -1,7 +1,9 @@
 // Reads a process's environment once into one typed frozen object, and reports all mistakes together.
+
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from './start-error.ts';
+import { toReason } from './to-reason.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -47,7 +49,7 @@ export function readConfig<S extends Record<string, Variable<unknown>>>(
       if (text === undefined) throw new Error('is required');
       values[key] = parse(variable, text, environment);
     } catch (error) {
-      mistakes.push(`${variable.name} ${error instanceof Error ? error.message : String(error)}`);
+      mistakes.push(`${variable.name} ${toReason(error)}`);
     }
   }
   if (mistakes.length > 0) throw new ConfigError(mistakes);
@@ -89,7 +91,7 @@ function parse<T>(variable: Variable<T>, text: string, environment: Environment)
       part && `, not ${JSON.stringify(part.length > longestShown ? `${part.slice(0, longestShown)}…` : part)}`;
     const file = environment[variable.name] ? undefined : fileOf(environment, variable.name);
     const source = file === undefined ? '' : ` (from the file ${file})`;
-    throw new Error(`${error instanceof Error ? error.message : String(error)}${given ?? ''}${source}`);
+    throw new Error(`${toReason(error)}${given ?? ''}${source}`);
   }
 }
 

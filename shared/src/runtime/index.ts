@@ -38,4 +38,5 @@ export { inRequest, outsideRequests, requestNow } from './request-scope.ts';
 export { type ProcessLife, type ProcessSettings, runProcess } from './run-process.ts';
 export { type ServiceName, serviceNames } from './services.ts';
 export { StartError } from './start-error.ts';
+export { toReason } from './to-reason.ts';
 export { syncFolder, writeWhole } from './write-whole.ts';

@@ -1,10 +1,12 @@
 // The log of a process: JSON lines on standard output, each with its request and trace, and without secrets. On a
 // terminal the lines are formatted for people.
+
 import { createRequire } from 'node:module';
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
 import { type Environment, oneOf, readConfig } from './config.ts';
 import { redact, secretMembers } from './redact.ts';
 import { requestNow } from './request-scope.ts';
+import { toReason } from './to-reason.ts';
 
 export type Log = Logger;
 
@@ -21,10 +23,10 @@ export function readLogLevel(environment: Environment): LogLevel {
  * contain values of the statement and the refused row: customers' texts and password hashes.
  */
 function describeError(error: unknown): object {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const { type, message, stack } = stdSerializers.err(error);
-  const code = 'code' in error ? error.code : undefined;
-  return { type, message, stack, ...(code === undefined ? {} : { code }) };
+  const { type, message, stack } =
+    error instanceof Error ? stdSerializers.err(error) : { type: undefined, message: undefined, stack: undefined };
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return { type, message: message || toReason(error), stack, ...(code === undefined ? {} : { code }) };
 }
 
 /** The request and trace of a line. Members of the line itself take precedence. */

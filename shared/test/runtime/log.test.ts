@@ -44,6 +44,14 @@ async function shownOf(program: string): Promise<string> {
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 describe('the log', () => {
+  it('has the message of an emitted object that only resembles an error, and no values of its other members', async () => {
+    const [line] = await linesOf(
+      `log.warn({ err: { message: 'the connection was lost', queue: 'mail' } }, 'pg-boss');`,
+    );
+    expect(line).toMatchObject({ msg: 'pg-boss', err: { message: 'the connection was lost' } });
+    expect(line?.err).not.toHaveProperty('queue');
+  });
+
   it('names the request and the trace in every line that is written for one, also after waiting', async () => {
     const [before, during, later] = await linesOf(`
       log.info('before');

@@ -1,6 +1,8 @@
 // The e-mails in the folder to which notifications writes them, one `.eml` file each.
+
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toReason } from '@shop/shared/runtime';
 import PostalMime, { type Address, type Header } from 'postal-mime';
 
 export interface SentEmail {
@@ -85,7 +87,7 @@ async function parse({ path, name, sentAt }: EmailFile): Promise<SentEmail | und
     return { name, sentAt, from: addresses(from ? [from] : []), to: addresses(to), subject, text, html, headers };
   } catch (error) {
     // The parser refuses files that are nested too deeply or have a very long header.
-    const subject = `This file is no e-mail: ${error instanceof Error ? error.message : String(error)}`;
+    const subject = `This file is no e-mail: ${toReason(error)}`;
     return { name, sentAt, from: '', to: '', subject, text: '', html: undefined, headers: [] };
   }
 }

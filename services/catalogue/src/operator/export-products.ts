@@ -86,7 +86,7 @@ async function exportFile(
       images: row.images === null ? [] : JSON.parse(row.images),
       attributes: row.attributes === null ? {} : JSON.parse(row.attributes),
     });
-    await pipeline(Readable.from(lines()), createWriteStream(partial, { flush: true }));
+    await pipeline(Readable.from(lines()), createWriteStream(partial, { flush: true, mode: 0o600 }));
     await rename(partial, path);
   } catch (error) {
     await rm(partial, { force: true });

@@ -1,7 +1,7 @@
 // The connection on which PostgreSQL delivers the changes of products, in the order of their commits. It verifies
 // several times a second that no notification is missing.
 import { PrimaryClient } from '@shop/shared/database';
-import { type Log, newId, startRepeating } from '@shop/shared/runtime';
+import { type Log, newId, startRepeating, toReason } from '@shop/shared/runtime';
 import type pg from 'pg';
 
 export interface ChangeFeedOptions {
@@ -113,7 +113,7 @@ export class ChangeFeed {
     this.#client = undefined;
     this.#provenAt = Number.NEGATIVE_INFINITY;
     this.#pending = undefined;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toReason(error);
     if (reason !== this.#reason) this.#options.log.warn({ reason }, 'no pages of products are kept in memory');
     this.#reason = reason;
     this.#options.missed();

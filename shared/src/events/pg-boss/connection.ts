@@ -1,7 +1,9 @@
 // The connection to pg-boss. It is opened in the background until the database answers; pg-boss itself survives later
 // losses.
+
 import { PgBoss } from 'pg-boss';
 import { withClient } from '../../database/index.ts';
+import { toReason } from '../../runtime/index.ts';
 import { BrokerUnavailableError, type Subscription, type TransportOptions, usualPatience } from '../transport.ts';
 import { startWork } from './consumer.ts';
 import { declareQueues } from './queues.ts';
@@ -73,7 +75,7 @@ export class Connection {
         if (this.#closing) await boss.stop({ graceful: false });
         return;
       } catch (error) {
-        this.#failure = error instanceof Error ? error.message : String(error);
+        this.#failure = toReason(error);
         log.warn({ err: error }, 'no connection to the events database');
         await new Promise((resolve) => setTimeout(resolve, delay * (0.5 + Math.random())));
       }

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { isDatabaseUnavailable } from '../../database/index.ts';
-import { type Log, type Pause, startPause } from '../../runtime/index.ts';
+import { type Log, type Pause, startPause, toReason } from '../../runtime/index.ts';
 import { type StoredEvent, toCloudEvent } from '../event.ts';
 import { BrokerUnavailableError, type Outcome, type Transport } from '../transport.ts';
 import { batchLock, claim, markPublished, reschedule } from './outbox.ts';
@@ -156,6 +156,6 @@ class OutboxRelay implements Relay {
  */
 function unavailableOrUnexpected(error: unknown): object {
   return error instanceof BrokerUnavailableError || isDatabaseUnavailable(error)
-    ? { reason: String(error) }
+    ? { reason: toReason(error) }
     : { err: error };
 }
