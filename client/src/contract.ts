@@ -9,15 +9,17 @@ export interface paths {
         };
         /**
          * Find accounts by e-mail address or name
-         * @description Either by the whole e-mail address, or by the beginning of the e-mail address or the name. Case, Unicode form and surrounding blanks
-         *     make no difference. The newest accounts come first. `nextCursor` and the `Link` header lead to the next page.
+         * @description Either by the whole e-mail address, or by the beginning of the e-mail address or the name. Case, Unicode form, surrounding blanks and
+         *     the form of an international domain make no difference. The newest accounts come first. `nextCursor` and the `Link` header lead to the
+         *     next page.
          */
         get: operations["findAccounts"];
         put?: never;
         /**
          * Register an account
-         * @description An e-mail address can be registered once. Case, Unicode form and surrounding blanks make no difference. The address is
-         *     returned as it was written. A former address belongs to its account for as long as the change of the address can be undone.
+         * @description An e-mail address can be registered once. Case, Unicode form, surrounding blanks and the form of an international domain
+         *     (`bücher.example`, `xn--bcher-kva.example`) make no difference. The address is returned as it was written, without surrounding
+         *     blanks. A former address belongs to its account for as long as the change of the address can be undone.
          */
         post: operations["registerAccount"];
         delete?: never;
@@ -1075,6 +1077,7 @@ export interface components {
             emails: Record<string, never>[];
         };
         AccountPatch: {
+            /** @description At most 64 bytes before the `@`, and a name of a host after it, which may be international. */
             email?: components["schemas"]["Email"];
             name?: components["schemas"]["AccountsName"];
             password?: components["schemas"]["Password"];
@@ -1283,6 +1286,7 @@ export interface components {
         Money: number;
         AccountsName: string;
         NewAccount: {
+            /** @description At most 64 bytes before the `@`, and a name of a host after it, which may be international. */
             email: components["schemas"]["Email"];
             name: components["schemas"]["AccountsName"];
             password: components["schemas"]["Password"];
@@ -1315,7 +1319,7 @@ export interface components {
          *     }
          */
         PasswordResetRequest: {
-            /** @description Case, Unicode form and surrounding blanks make no difference. */
+            /** @description Case, Unicode form, surrounding blanks and the form of an international domain make no difference. */
             email: string;
         };
         PhoneNumber: string;
@@ -1415,7 +1419,7 @@ export interface components {
          *     (RFC 6749 section 4.4).
          */
         TokenRequest: {
-            /** @description Case, Unicode form and surrounding blanks make no difference. */
+            /** @description Case, Unicode form, surrounding blanks and the form of an international domain make no difference. */
             email?: string;
             password?: string;
             refresh_token?: string;

@@ -22,10 +22,11 @@ export type Profile = Omit<AccountView, 'id' | 'email_verified' | 'pending_email
 
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
   declare id: string;
-  /** The address as the client wrote it. */
+  /** The address as the client wrote it. Releases until 1.1 stored surrounding blanks, too. */
   declare email: string;
-  /** The unique normal form of the address, `emailKey(email)`. */
   declare emailKey: string;
+  /** The form that is compared. Null in rows that processes of the last release have written. */
+  declare mailboxKey: CreationOptional<string | null>;
   declare emailVerified: boolean;
   /** The new address of a change that is not verified yet. */
   declare pendingEmail: CreationOptional<string | null>;
@@ -54,6 +55,7 @@ export function defineAccount(sequelize: Sequelize): void {
       id: { type: DataTypes.UUID, primaryKey: true },
       email: { type: DataTypes.TEXT, allowNull: false },
       emailKey: { type: DataTypes.TEXT, allowNull: false },
+      mailboxKey: DataTypes.TEXT,
       emailVerified: { type: DataTypes.BOOLEAN, allowNull: false },
       pendingEmail: DataTypes.TEXT,
       eraseAt: DataTypes.DATE(3),
@@ -93,7 +95,7 @@ export function profileColumns(profile: Profile) {
 /** The members that clients may see and write. */
 export function profileOf(account: Account): Profile {
   return {
-    email: account.email,
+    email: account.email.trim(),
     name: account.name,
     ...(account.phoneNumber === null ? {} : { phone_number: account.phoneNumber }),
     ...(account.shippingAddress === null ? {} : { shipping_address: inOrder(account.shippingAddress) }),
@@ -116,7 +118,7 @@ const addressMembers = ['street_address', 'city', 'region', 'postal_code', 'coun
 
 /** The account as responses show it, without password, scopes and times. */
 export function toAccount(account: Account): AccountView {
-  const pending = account.pendingEmail === null ? {} : { pending_email: account.pendingEmail };
+  const pending = account.pendingEmail === null ? {} : { pending_email: account.pendingEmail.trim() };
   const erasure = account.eraseAt === null ? {} : { erase_at: account.eraseAt.toISOString() };
   return { id: account.id, ...profileOf(account), email_verified: account.emailVerified, ...pending, ...erasure };
 }

@@ -1,13 +1,13 @@
 // Verification e-mails, and changes of the e-mail address that wait for their verification.
-import { sql, type Transaction, violatedConstraint } from '@shop/shared/database';
+import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent, type EventPayloads } from '@shop/shared/events';
 import type { OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
-import { emailKey } from '@shop/shared/runtime';
-import { Account, emailTaken, toDetails } from './account.ts';
+import { type Account, emailTaken, toDetails } from './account.ts';
 import { type AuditDetails, audit } from './audit.ts';
 import { sendEmailToken, type TokenSender, voidEmailTokens } from './email-token.ts';
 import { isFormerOfAnother } from './former-address.ts';
+import { addressKeys, findHolders, isAddressTaken } from './mailbox.ts';
 import { inside } from './models.ts';
 
 /** The maximum number of e-mails of one kind that an account gets in an hour. */
@@ -72,8 +72,8 @@ export async function requestEmailChange(
 
 /** Whether the address is that of another account, or can become it again because its change can be undone. */
 export async function isOfAnother(tx: Transaction, account: Account, email: string): Promise<boolean> {
-  const holder = await Account.findOne({ where: { emailKey: emailKey(email) }, attributes: ['id'], ...inside(tx) });
-  return (holder !== null && holder.id !== account.id) || isFormerOfAnother(tx, account.id, email);
+  const holders = await findHolders(tx, email);
+  return holders.some((id) => id !== account.id) || isFormerOfAnother(tx, account.id, email);
 }
 
 /** Removes the unverified change of the address, if there is one. The caller saves the account. */
@@ -106,9 +106,10 @@ export async function saveAccount(
   change: Partial<EventPayloads['account.updated.v1']> = {},
   pointer = '/token',
 ): Promise<void> {
-  account.set({ emailKey: emailKey(account.email), version: account.version + 1 });
+  if (account.changed('email')) account.set(addressKeys(account.email));
+  account.set({ version: account.version + 1 });
   await account.save(inside(tx)).catch((error: unknown) => {
-    throw violatedConstraint(error) === 'accounts_email_key' ? emailTaken(error, pointer) : error;
+    throw isAddressTaken(error) ? emailTaken(error, pointer) : error;
   });
   await appendEvent(tx, {
     type: 'account.updated.v1',

@@ -172,6 +172,7 @@ export interface components {
             readonly emails: readonly Record<string, never>[];
         };
         readonly NewAccount: {
+            /** @description At most 64 bytes before the `@`, and a name of a host after it, which may be international. */
             readonly email: components["schemas"]["Email"];
             readonly name: components["schemas"]["Name"];
             readonly password: components["schemas"]["Password"];
@@ -180,6 +181,7 @@ export interface components {
             readonly locale?: components["schemas"]["Locale"];
         };
         readonly AccountPatch: {
+            /** @description At most 64 bytes before the `@`, and a name of a host after it, which may be international. */
             readonly email?: components["schemas"]["Email"];
             readonly name?: components["schemas"]["Name"];
             readonly password?: components["schemas"]["Password"];
@@ -220,7 +222,7 @@ export interface components {
          *     }
          */
         readonly PasswordResetRequest: {
-            /** @description Case, Unicode form and surrounding blanks make no difference. */
+            /** @description Case, Unicode form, surrounding blanks and the form of an international domain make no difference. */
             readonly email: string;
         };
         /**
@@ -239,7 +241,7 @@ export interface components {
          *     (RFC 6749 section 4.4).
          */
         readonly TokenRequest: {
-            /** @description Case, Unicode form and surrounding blanks make no difference. */
+            /** @description Case, Unicode form, surrounding blanks and the form of an international domain make no difference. */
             readonly email?: string;
             readonly password?: string;
             readonly refresh_token?: string;

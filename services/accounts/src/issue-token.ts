@@ -3,13 +3,13 @@ import { bearerChallenge } from '@shop/shared/auth';
 import { refuseFaults } from '@shop/shared/contract';
 import type { OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';
-import { emailKey } from '@shop/shared/runtime';
 import { signAccessToken, signMachineToken } from './access-token.ts';
 import { accessTokenSeconds } from './access-token-lifetime.ts';
 import { Account, notErased } from './account.ts';
 import { audit } from './audit.ts';
 import type { Context, Operation } from './context.ts';
 import { logInMachine } from './machine.ts';
+import { findHolders } from './mailbox.ts';
 import { inside } from './models.ts';
 import { type RefreshToken, rotate, startFamily } from './refresh-token.ts';
 import { sessionClientOf } from './session-client.ts';
@@ -72,15 +72,15 @@ function keyFaults({ headers }: OperationRequest): Fault[] {
   return [{ header: 'Idempotency-Key', detail: 'is not accepted here: tokens are not stored for a replay' }];
 }
 
-/** The same steps run with and without an account: one query, one check of a hash, one row in the audit log. */
+/** The same steps run with and without an account: two queries, one check of a hash, one row in the audit log. */
 async function logIn(request: OperationRequest, context: Context, email: string, password: string): Promise<Granted> {
-  const found = await Account.findOne({ where: { emailKey: emailKey(email) } });
-  const fits = await context.passwords.matches(found?.passwordHash, password);
+  const ids = await findHolders(context.database, email);
+  const found = await withPassword(await Account.findAll({ where: { id: ids } }), password, context);
   const granted = await context.database.transaction(async (tx) => {
     // The row is read again with a lock, because the password may have changed while the given one was checked against
     // the old hash.
     const account =
-      found !== null && fits
+      found !== undefined
         ? await Account.findOne({
             where: { id: found.id, passwordHash: found.passwordHash, ...notErased() },
             ...inside(tx, 'SHARE'),
@@ -88,7 +88,7 @@ async function logIn(request: OperationRequest, context: Context, email: string,
         : null;
     const isBlocked = account !== null && account.blockedAt !== null;
     const action = account === null ? 'login-failed' : isBlocked ? 'login-blocked' : 'login-succeeded';
-    await audit(tx, { action, accountId: found?.id, requestId: request.id, detail: {} });
+    await audit(tx, { action, accountId: found?.id ?? ids[0], requestId: request.id, detail: {} });
     if (account === null) return undefined;
     if (isBlocked) return 'blocked';
     const client = sessionClientOf(request.headers);
@@ -99,6 +99,17 @@ async function logIn(request: OperationRequest, context: Context, email: string,
   // The password was right, so the answer reveals only to the holder that the account exists.
   if (granted === 'blocked') throw new Problem('account-blocked', 'This account is blocked. Contact the shop.');
   return granted;
+}
+
+/** Returns the account with this password. Several have one mailbox only when they have shared it since before 1.2. */
+async function withPassword(
+  accounts: readonly Account[],
+  password: string,
+  { passwords }: Context,
+): Promise<Account | undefined> {
+  for (const account of accounts) if (await passwords.matches(account.passwordHash, password)) return account;
+  if (accounts.length === 0) await passwords.matches(undefined, password);
+  return undefined;
 }
 
 async function renew(request: OperationRequest, context: Context, token: string): Promise<Granted> {

@@ -8,6 +8,7 @@ import { defineAccount } from './account.ts';
 import { readEnvironment } from './config.ts';
 import type { CallingContext } from './context.ts';
 import { eraseTraces, startErasingAccounts } from './erase-accounts.ts';
+import { startFillingMailboxKeys } from './fill-mailbox-keys.ts';
 import { createKeyEncryption } from './key-encryption.ts';
 import { connectModels } from './models.ts';
 import { operations } from './operations.ts';
@@ -24,6 +25,7 @@ await startService({
   async build({ config, database, log, callService, onStop }) {
     defineAccount(connectModels(database.pool));
     onStop('pruning accounts', startPruning(database.pool, expiredAccountRows(config.refreshTokenDays), log));
+    onStop('filling mailbox keys', startFillingMailboxKeys(database, log));
     onStop('erasing accounts', startErasingAccounts({ database, log }));
     onStop('erasing traces', startErasing({ database, log, erase: eraseTraces }));
     const encryption = createKeyEncryption(config.keyEncryptionSecrets);

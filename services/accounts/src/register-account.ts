@@ -1,13 +1,13 @@
 // POST /v1/accounts: creates an account with a hashed password, its event, and the e-mail that verifies its address.
-import { violatedConstraint } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { idempotent, keptAnswer } from '@shop/shared/http';
-import { emailKey, newId } from '@shop/shared/runtime';
+import { newId } from '@shop/shared/runtime';
 import { Account, accountReply, emailTaken, profileColumns, toDetails } from './account.ts';
 import { refuseCommonPassword } from './common-passwords.ts';
 import type { Operation } from './context.ts';
 import { sendVerification } from './email-verification.ts';
 import { isFormerOfAnother } from './former-address.ts';
+import { addressKeys, findHolders, isAddressTaken } from './mailbox.ts';
 import { inside } from './models.ts';
 
 /**
@@ -15,7 +15,8 @@ import { inside } from './models.ts';
  * their hash
  */
 export const registerAccount: Operation<'registerAccount'> = async (request, context) => {
-  const { password, ...profile } = request.body;
+  const { password, ...given } = request.body;
+  const profile = { ...given, email: given.email.trim() };
   refuseCommonPassword(password);
   // A repeated registration needs no hash, so it is answered even when the queue for hashes is full.
   const kept = await keptAnswer(request, context);
@@ -26,14 +27,15 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
     const row = {
       id: newId(),
       ...profileColumns(profile),
-      emailKey: emailKey(profile.email),
+      ...addressKeys(profile.email),
       emailVerified: false,
       passwordHash,
       version: 1,
     };
-    // The unique index decides between concurrent registrations, which a query before the insert could not.
+    if ((await findHolders(tx, profile.email)).length > 0) throw emailTaken();
+    // The unique indexes decide between concurrent registrations, which the query before could not.
     const account = await Account.create(row, inside(tx)).catch((error: unknown) => {
-      throw violatedConstraint(error) === 'accounts_email_key' ? emailTaken(error) : error;
+      throw isAddressTaken(error) ? emailTaken(error) : error;
     });
     // Checked after the insert, which waits for a concurrent change of the address.
     if (await isFormerOfAnother(tx, account.id, account.email)) throw emailTaken();

@@ -18,7 +18,7 @@ export const resendVerification: Operation<'resendVerification'> = (request, con
     const email = account.pendingEmail ?? (account.emailVerified ? undefined : account.email);
     if (email !== undefined) {
       // A token for this address could not be used.
-      if (await isOfAnother(tx, account, email)) throw registeredMeanwhile();
+      if (email !== account.email && (await isOfAnother(tx, account, email))) throw registeredMeanwhile();
       await requireVerificationShare(tx, account.id);
       await sendVerification(tx, { request, context }, account, email);
     }

@@ -13,6 +13,7 @@ import {
   time,
   uuid,
 } from '@shop/shared/collection';
+import { mailboxCondition } from './mailbox.ts';
 
 /** The members by which staff recognises an account. Staff sees no other members. */
 const accounts = {
@@ -37,12 +38,12 @@ const accounts = {
 const byEmail: CollectionSpec = {
   ...accounts,
   name: 'accounts-by-email',
-  scope: { key: { column: 'email_key', cast: 'text' } },
+  scope: { key: { condition: mailboxCondition, cast: 'text' } },
 };
 
 /** The SQL condition that the e-mail address or the name begins with a text that `emailKey` has normalized. */
 export function prefixCondition(prefix: string): string {
-  return `(email_key ^@ ${prefix} OR (lower(name) COLLATE "C") ^@ lower(${prefix}))`;
+  return `(mailbox_key ^@ ${prefix} OR email_key ^@ ${prefix} OR (lower(name) COLLATE "C") ^@ lower(${prefix}))`;
 }
 
 /** The SQL expression for the author of a row of the audit log. */

@@ -18,6 +18,7 @@ const others: Readonly<Record<string, string>> = {
   id: 'is given by the shop',
   email: 'changes when the new address is verified (verify-email.test.ts)',
   email_key: 'is computed from the address',
+  mailbox_key: 'is computed from the address (email-addresses.test.ts)',
   email_verified: 'is set by a verification',
   pending_email: 'is the new address until it is verified (verify-email.test.ts)',
   password_hash: 'is never shown (update-account.test.ts)',

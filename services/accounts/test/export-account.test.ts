@@ -94,6 +94,7 @@ const withheld: Readonly<Record<'accounts' | 'orders' | 'notifications', readonl
   accounts: [
     // derived from `email`
     'accounts.email_key',
+    'accounts.mailbox_key',
     'email_tokens.email_key',
     // a copy of `erase_at`
     'accounts.reminded_erase_at',

@@ -51,11 +51,11 @@ describe('201', () => {
     expect(rows[0].password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   });
 
-  it('returns the e-mail as it was written, and publishes it without surrounding blanks', async () => {
+  it('returns and publishes the e-mail as it was written, without surrounding blanks', async () => {
     const email = ` Mixed.Case-${process.pid}@Example.COM `;
     const { status, body } = await post(valid({ email }));
     expect(status).toBe(201);
-    expect(body.email).toBe(email);
+    expect(body.email).toBe(email.trim());
     const [event] = await eventsOf(accounts, body.id);
     expect(event.data.email).toBe(email.trim());
   });
@@ -102,7 +102,7 @@ describe('201', () => {
     'o’hara@example.com'.replace('’', "'"),
     'a+b.c@sub.example.co',
     'δοκιμή@παράδειγμα.gr',
-    `${'x'.repeat(240)}@example.com`,
+    `${'x'.repeat(64)}@${'y'.repeat(63)}.${'z'.repeat(63)}.example.com`,
   ])('accepts the e-mail address %s', async (email) => {
     expect((await post(valid({ email }))).status).toBe(201);
   });

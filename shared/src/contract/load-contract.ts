@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import addFormats from 'ajv-formats';
-import { isId, parseId } from '../runtime/index.ts';
+import { isId, parseEmail, parseId } from '../runtime/index.ts';
 import { type OperationOutline, outlineOperations } from './contract-operations.ts';
 import { type Deprecation, deprecationOf } from './deprecation.ts';
 import { type Compiler, documentKey, isNode, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
@@ -60,6 +60,9 @@ function producedCompiler(document: Node): Compiler {
 function acceptedCompiler(document: Node): Compiler {
   const ajv = createAjv();
   ajv.addFormat('uuid', (text) => parseId(text) !== undefined);
+  // `minLength` refuses an empty text, which would otherwise have two faults.
+  const isAddress = (_: unknown, text: string): boolean => text === '' || parseEmail(text) !== undefined;
+  ajv.addKeyword({ keyword: 'x-email-address', type: 'string', validate: isAddress });
   ajv.addKeyword({
     keyword: 'x-lower-case',
     type: 'string',

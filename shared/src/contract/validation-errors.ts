@@ -69,6 +69,7 @@ function findingOf(error: ErrorObject): ValidationFinding | undefined {
     case 'if': // what its branch missed is a finding of its own
       return undefined;
     case 'pattern':
+    case 'x-email-address':
       return { pointer: instancePath, detail: patternDetail(error) };
     default:
       return { pointer: instancePath, detail: (error.message ?? 'is not valid').replace('NOT', 'not') };
@@ -76,7 +77,7 @@ function findingOf(error: ErrorObject): ValidationFinding | undefined {
 }
 
 /**
- * `x-pattern-detail` of a schema describes its pattern in words, so that clients need not read a regular expression.
+ * `x-pattern-detail` of a schema describes its pattern or `x-email-address` in words, so that clients need not read a regular expression.
  */
 function patternDetail(error: ErrorObject): string {
   const meaning: unknown = error.parentSchema?.['x-pattern-detail'];

@@ -23,7 +23,7 @@ export {
   withoutPassword,
 } from './config.ts';
 export { currency, decimalsOf } from './currency.ts';
-export { emailKey } from './email-key.ts';
+export { type EmailAddress, emailKey, parseEmail, unparsedEmailKey } from './email-address.ts';
 export { createHealth, type Health } from './health.ts';
 export { addressesOf, urlOfHosts } from './hosts.ts';
 export { isId, newId, parseId, withLowerCaseIds } from './id.ts';

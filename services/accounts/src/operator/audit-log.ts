@@ -2,6 +2,7 @@
 import { type Environment, emailKey, isId } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readDatabaseConfig } from '../config.ts';
+import { mailboxCondition } from '../mailbox.ts';
 import { authorSql } from '../support-collections.ts';
 
 export interface RecordedEntry {
@@ -43,7 +44,10 @@ export function readAuditLog(environment: Environment, filter: AuditFilter): Pro
   const id = account?.trim().toLowerCase() ?? '';
   if (isId(id)) add(id, (parameter) => `log.account_id = ${parameter}::uuid`);
   else if (account !== undefined) {
-    add(emailKey(account), (parameter) => `log.account_id = (SELECT id FROM accounts WHERE email_key = ${parameter})`);
+    add(
+      emailKey(account),
+      (key) => `log.account_id IN (SELECT id FROM accounts WHERE ${mailboxCondition(`${key}::text`)})`,
+    );
   }
   if (action !== undefined) add(action, (parameter) => `log.action = ${parameter}`);
   if (since !== undefined) add(since, (parameter) => `log.created_at >= ${parameter}::timestamptz`);

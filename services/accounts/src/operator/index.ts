@@ -11,6 +11,7 @@ export {
   revokeMachine,
   rotateMachine,
 } from './machines.ts';
+export { type SharedMailbox, sharedMailboxes } from './shared-mailboxes.ts';
 export {
   checkSigningKeys,
   type ListedKey,

@@ -1,9 +1,10 @@
 // Staff are accounts with scopes. Only operators grant scopes.
 import { type Database, sql } from '@shop/shared/database';
-import { type Environment, emailKey, StartError } from '@shop/shared/runtime';
+import { type Environment, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { audit } from '../audit.ts';
 import { readDatabaseConfig } from '../config.ts';
+import { findHolders } from '../mailbox.ts';
 import { endAllFamilies } from '../refresh-token.ts';
 
 export const staffScopes = [
@@ -68,8 +69,8 @@ async function changeScopes(
     database.transaction(async (tx) => {
       const [account] = await sql<Staff>(
         tx,
-        'SELECT id AS "accountId", email, scopes FROM accounts WHERE email_key = $1 FOR UPDATE',
-        [emailKey(email)],
+        'SELECT id AS "accountId", email, scopes FROM accounts WHERE id = $1 FOR UPDATE',
+        [(await findHolders(tx, email))[0] ?? null],
       );
       if (account === undefined) {
         throw new StartError(`there is no account with the e-mail ${email}: it has to be registered first`);

@@ -5,6 +5,7 @@ import { Problem } from '@shop/shared/problem';
 import { type Environment, emailKey, isId, newId, operatorCommand, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readDatabaseConfig, readEmailTokenConfig } from '../config.ts';
+import { findHolders } from '../mailbox.ts';
 import { blockAccount, endSessionsFor, type SupportRequest, sendPasswordResetFor, unblockAccount } from '../support.ts';
 import { prefixCondition } from '../support-collections.ts';
 
@@ -153,11 +154,9 @@ function withoutVersion({ version: _, ...account }: LockedAccount): KnownAccount
 
 async function requireAccount(tx: Transaction, account: string, lock: 'FOR UPDATE' | '' = ''): Promise<LockedAccount> {
   const id = account.trim().toLowerCase();
-  const [found] = await sql<LockedAccount>(
-    tx,
-    `SELECT ${columns}, version FROM accounts WHERE ${isId(id) ? 'id' : 'email_key'} = $1 ${lock}`,
-    [isId(id) ? id : emailKey(account)],
-  );
+  const [found] = await sql<LockedAccount>(tx, `SELECT ${columns}, version FROM accounts WHERE id = $1 ${lock}`, [
+    isId(id) ? id : ((await findHolders(tx, account))[0] ?? null),
+  ]);
   if (found !== undefined) return found;
   throw new StartError(
     `there is no account ${account}: ${operatorCommand('shop', 'accounts find TEXT')} finds accounts`,

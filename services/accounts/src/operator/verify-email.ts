@@ -1,11 +1,12 @@
 // An operator confirms that an e-mail address belongs to the holder of its account.
-import { sql } from '@shop/shared/database';
+import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { type Environment, emailKey, newId, StartError } from '@shop/shared/runtime';
+import { type Environment, newId, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { type AccountDetails, toDetails } from '../account.ts';
 import { audit } from '../audit.ts';
 import { readDatabaseConfig } from '../config.ts';
+import { findHolders } from '../mailbox.ts';
 
 export interface VerifiedAccount {
   readonly accountId: string;
@@ -21,18 +22,18 @@ export interface VerifiedAccount {
 export function verifyEmailAsOperator(environment: Environment, email: string): Promise<VerifiedAccount> {
   return withDatabase({ url: readDatabaseConfig(environment).databaseUrl, name: 'accounts verify-email' }, (database) =>
     database.transaction(async (tx) => {
-      const key = emailKey(email);
+      const [id = null] = await findHolders(tx, email);
       const [verified] = await sql<AccountDetails & { readonly version: number; readonly withdrawn: boolean }>(
         tx,
         `UPDATE accounts SET email_verified = true, version = version + 1, updated_at = now(),
            erase_at = CASE WHEN withdrawn THEN NULL ELSE erase_at END
          FROM (SELECT id AS found, coalesce(erase_at > now(), false) AS withdrawn FROM accounts
-               WHERE email_key = $1 AND NOT email_verified FOR UPDATE) AS before
+               WHERE id = $1 AND NOT email_verified FOR UPDATE) AS before
          WHERE id = found
          RETURNING withdrawn, id, email, email_verified AS "emailVerified", name, phone_number AS "phoneNumber", locale, version`,
-        [key],
+        [id],
       );
-      if (verified === undefined) return requireAccount(tx, key, email);
+      if (verified === undefined) return requireAccount(tx, id, email);
       const { id: accountId, version } = verified;
       if (verified.withdrawn)
         await audit(tx, { action: 'erasure-withdrawn', accountId, requestId: undefined, detail: {} });
@@ -51,12 +52,8 @@ export function verifyEmailAsOperator(environment: Environment, email: string): 
   );
 }
 
-async function requireAccount(tx: Parameters<typeof sql>[0], key: string, email: string): Promise<VerifiedAccount> {
-  const [account] = await sql<VerifiedAccount>(
-    tx,
-    'SELECT id AS "accountId", email FROM accounts WHERE email_key = $1',
-    [key],
-  );
+async function requireAccount(tx: Transaction, id: string | null, email: string): Promise<VerifiedAccount> {
+  const [account] = await sql<VerifiedAccount>(tx, 'SELECT id AS "accountId", email FROM accounts WHERE id = $1', [id]);
   if (account !== undefined) return account;
   throw new StartError(`there is no account with the e-mail ${email}: it has to be registered first`);
 }

@@ -1,0 +1,68 @@
+// E-mail addresses: parsed once, compared and mailed by their ASCII form, shown as they were written.
+import { domainToASCII } from 'node:url';
+
+export interface EmailAddress {
+  /** As it was written, without surrounding blanks, in NFC. */
+  readonly written: string;
+  /** With the domain in ASCII: the address that a mail server gets. */
+  readonly ascii: string;
+  /** Equal for all forms of one address: `ascii` in lower case. */
+  readonly key: string;
+}
+
+// RFC 5321 section 4.5.3.1: octets of the part before the `@`, and of a path without its brackets. RFC 1035 section
+// 2.3.4: octets of a label and of a domain.
+const longestLocalPart = 64;
+const longestAddress = 254;
+const longestDomain = 253;
+
+const localPart = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+/**
+ * The characters that `domainToASCII` may get: those of names, the full stops of UTS #46, and ignorable characters.
+ * It would cut off the rest behind a slash, and decode a percent sign.
+ */
+const domainCharacters = /^[\p{L}\p{M}\p{N}\p{Default_Ignorable_Code_Point}.\u3002\uff0e\uff61-]+$/u;
+const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/**
+ * Converts the domain by UTS #46. Quoted local parts, comments and addresses of hosts are not accepted.
+ * @returns undefined when the text is no address to which an e-mail can be sent
+ * @example parseEmail(' Kim@Bücher.example ')?.key // 'kim@xn--bcher-kva.example'
+ */
+export function parseEmail(text: string): EmailAddress | undefined {
+  const written = text.normalize('NFC').trim();
+  const at = written.lastIndexOf('@');
+  const local = written.slice(0, Math.max(at, 0));
+  const domain = written.slice(at + 1);
+  if (!localPart.test(local) || Buffer.byteLength(local) > longestLocalPart) return undefined;
+  const asciiDomain = domainCharacters.test(domain) ? domainToASCII(domain) : '';
+  if (!isDomain(asciiDomain)) return undefined;
+  const ascii = `${local}@${asciiDomain}`;
+  if (Buffer.byteLength(ascii) > longestAddress) return undefined;
+  return { written, ascii, key: lowerCase(ascii) };
+}
+
+/** A number at the end would be an IPv4 address, to which `domainToASCII` completes shorter numbers, too. */
+function isDomain(ascii: string): boolean {
+  const labels = ascii.split('.');
+  const last = labels.at(-1) ?? '';
+  return ascii.length <= longestDomain && labels.length > 1 && /[a-z]/.test(last) && labels.every((e) => label.test(e));
+}
+
+/** The form by which addresses are compared. A text that is no address is only brought into lower case. */
+export function emailKey(email: string): string {
+  return parseEmail(email)?.key ?? unparsedEmailKey(email);
+}
+
+/**
+ * The form without a conversion of the domain: NFC, without surrounding blanks, lower case. Releases until 1.1 compare
+ * this form.
+ */
+export function unparsedEmailKey(email: string): string {
+  return lowerCase(email.normalize('NFC').trim());
+}
+
+/** NFC is applied again, because lower-casing can undo it. */
+function lowerCase(text: string): string {
+  return text.toLowerCase().normalize('NFC');
+}
