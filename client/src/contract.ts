@@ -1950,7 +1950,8 @@ export interface components {
             in?: (number | string)[];
         };
         /**
-         * @description In major units, with at most as many decimals as the currency has.
+         * @description In major units, with at most as many decimals as the currency has. At most 100,000,000,000 of its smallest units, which is
+         *     1,000,000,000.00 for a currency with two decimals.
          * @example 19.99
          */
         Price: number;

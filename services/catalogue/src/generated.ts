@@ -13,7 +13,8 @@ export interface components {
         readonly Brand: string;
         readonly Category: string;
         /**
-         * @description In major units, with at most as many decimals as the currency has.
+         * @description In major units, with at most as many decimals as the currency has. At most 100,000,000,000 of its smallest units, which is
+         *     1,000,000,000.00 for a currency with two decimals.
          * @example 19.99
          */
         readonly Price: number;

@@ -47,13 +47,19 @@ const mostAttributes = 50;
 
 const rating = decimal(1);
 
+/** The largest price in minor units, whatever the currency. It is also the bound of the column. */
+export const maximumPrice = 100_000_000_000;
+
 /** Checks that a schema cannot express: the decimals of the price, the addresses of images, and the currency. */
 export function productFaults(body: unknown, currency: string): Fault[] {
   const given = nodeOf(body);
-  const faults = Object.entries({ price: decimal(decimalsOf(currency)), rating }).flatMap(([name, type]): Fault[] => {
+  const price = decimal(decimalsOf(currency));
+  const faults = Object.entries({ price, rating }).flatMap(([name, type]): Fault[] => {
     const value = given[name] ?? undefined;
-    if (value === undefined || type.fromJson(value) !== undefined) return [];
-    return [{ pointer: `/${name}`, detail: `must be ${type.expects}` }];
+    const units = type.fromJson(value);
+    if (value !== undefined && units === undefined) return [{ pointer: `/${name}`, detail: `must be ${type.expects}` }];
+    if (name !== 'price' || Number(units ?? 0) <= maximumPrice) return [];
+    return [{ pointer: '/price', detail: `must be <= ${price.toText(maximumPrice)}` }];
   });
   faults.push(...imageFaults(given.images));
   if ((given.currency ?? currency) === currency) return faults;

@@ -27,6 +27,7 @@ import { shownStatus } from './archived-status.ts';
 import { attributeFields, type DeclaredAttribute } from './attribute-filters.ts';
 import { openNameLists } from './name-counts.ts';
 import { historySpec } from './product-changes.ts';
+import { maximumPrice } from './product-input.ts';
 
 const statuses = ['available', 'active', 'backorder', 'pending'] as const;
 
@@ -58,7 +59,7 @@ export function productSpec(currency: string, declared: readonly DeclaredAttribu
         operators: ordered,
         column: 'price_minor',
         sortable: true,
-        range: { from: 0, to: 100_000_000_000 },
+        range: { from: 0, to: maximumPrice },
       },
       currency: { type: text(3), operators: none, column: 'NULL', write: () => JSON.stringify(currency) },
       rating: {
