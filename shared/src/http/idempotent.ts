@@ -1,6 +1,7 @@
 // Idempotency keys: the key, the effect and the response commit together, so a repeated request has no second effect.
 import { createHash, createHmac } from 'node:crypto';
 import { type Database, type Expiry, sql, type Transaction } from '../database/index.ts';
+import { canonicalJson } from '../json/index.ts';
 import { Problem, problemDocument, problemMediaType } from '../problem/index.ts';
 import type { Secrets } from '../runtime/index.ts';
 import type { OperationRequest, Reply } from './operation.ts';
@@ -14,8 +15,17 @@ export interface IdempotencyContext {
   readonly idempotencySecrets: Secrets;
 }
 
+interface Fingerprints {
+  /** That of the body as it was written, by which processes of the previous release compare requests. */
+  readonly fingerprint: string;
+  /** That of the body in canonical form, so that the order of members makes no difference. */
+  readonly canonicalFingerprint: string;
+}
+
 interface StoredAnswer {
   readonly fingerprint: string;
+  /** Null when a process of the previous release stored the response. */
+  readonly canonicalFingerprint: string | null;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly etag: string | null;
@@ -33,10 +43,18 @@ const keptHours = 24;
 const confirmKept = `
   UPDATE idempotency_keys SET created_at = created_at
   WHERE account_id = $1 AND operation_id = $2 AND key = $3 AND created_at > now() - interval '${keptHours} hours'
-  RETURNING fingerprint, status, headers, etag, body`;
+  RETURNING fingerprint, canonical_fingerprint AS "canonicalFingerprint", status, headers, etag, body`;
 
 /** The statuses of refusals that are stored. After any other refusal, the corrected request may use the same key. */
 const keptRefusals: ReadonlySet<number> = new Set([409, 422]);
+
+/**
+ * The maximum number of refusals that are stored for an account. A refused request had no effect, so a repetition after
+ * this many newer refusals is judged again.
+ */
+const mostRefusals = 100;
+/** The maximum length of a stored refusal; the repetition of a longer one is judged again. */
+const longestRefusal = 16_384;
 
 /**
  * Runs `work` in one transaction. With an `Idempotency-Key` header, the response is stored for 24 hours per account,
@@ -59,7 +77,7 @@ export async function idempotent<Body = never>(
       const stored = await claim(tx, scope);
       if (stored !== undefined) return replay(stored, request, secrets);
       const reply = await run(tx);
-      await keep(tx, scope, fingerprintOf(request, secrets[0]), reply);
+      await keep(tx, scope, fingerprintsOf(request, secrets[0]), reply);
       return reply;
     });
   let refusal: Problem | undefined;
@@ -77,7 +95,11 @@ export async function idempotent<Body = never>(
     // The effects are rolled back, so the refusal is stored in a separate transaction, unless a concurrent repetition
     // has stored a response meanwhile.
     const reply = problemReply(refusal, request);
-    return answer(() => Promise.resolve(reply));
+    if ((reply.json?.length ?? 0) > longestRefusal) return reply;
+    return answer(async (tx) => {
+      await dropOldRefusals(tx, scope);
+      return reply;
+    });
   }
 }
 
@@ -109,10 +131,20 @@ function scopeOf(request: OperationRequest, key: string): string[] {
   return [request.caller?.accountId ?? 'anonymous', request.operationId, key];
 }
 
-function fingerprintOf(request: OperationRequest, secret: string): string {
+/** The canonical fingerprint contains the other one, so that it is not valid for a row that another process replaced. */
+function fingerprintsOf(request: OperationRequest, secret: string, stored?: string): Fingerprints {
   const body = Buffer.isBuffer(request.body) ? createHash('sha256').update(request.body).digest('hex') : request.body;
-  const content = JSON.stringify([request.method, request.url, body ?? null]);
-  return createHmac('sha256', secret).update(content).digest('base64url');
+  const content = [request.method, request.url, body ?? null];
+  const sign = (text: string): string => createHmac('sha256', secret).update(text).digest('base64url');
+  const fingerprint = sign(JSON.stringify(content));
+  return { fingerprint, canonicalFingerprint: sign(canonicalJson([...content, stored ?? fingerprint])) };
+}
+
+function isSameRequest(stored: StoredAnswer, request: OperationRequest, secrets: Secrets): boolean {
+  return secrets.some((secret) => {
+    const { fingerprint, canonicalFingerprint } = fingerprintsOf(request, secret, stored.fingerprint);
+    return fingerprint === stored.fingerprint || canonicalFingerprint === stored.canonicalFingerprint;
+  });
 }
 
 /**
@@ -136,7 +168,7 @@ async function claim(tx: Transaction, scope: readonly string[]): Promise<StoredA
 }
 
 function replay(stored: StoredAnswer, request: OperationRequest, secrets: Secrets): Reply {
-  if (!secrets.some((secret) => fingerprintOf(request, secret) === stored.fingerprint)) {
+  if (!isSameRequest(stored, request, secrets)) {
     throw new Problem('idempotency-key-reused', 'This Idempotency-Key was used for another request. Use a new key.', {
       errors: [{ header: 'Idempotency-Key', detail: 'belongs to another request' }],
     });
@@ -164,18 +196,39 @@ function withInstance(document: string, instance: string): string {
 async function keep(
   tx: Transaction,
   scope: readonly string[],
-  fingerprint: string,
+  { fingerprint, canonicalFingerprint }: Fingerprints,
   reply: Reply<unknown>,
 ): Promise<void> {
   const body = reply.json ?? (reply.body === undefined ? null : JSON.stringify(reply.body));
   await sql(
     tx,
-    `INSERT INTO idempotency_keys (account_id, operation_id, key, fingerprint, status, headers, etag, body)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    `INSERT INTO idempotency_keys
+       (account_id, operation_id, key, fingerprint, canonical_fingerprint, status, headers, etag, body)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
      ON CONFLICT (account_id, operation_id, key) DO UPDATE SET
-       fingerprint = excluded.fingerprint, status = excluded.status, headers = excluded.headers,
+       fingerprint = excluded.fingerprint, canonical_fingerprint = excluded.canonical_fingerprint, status = excluded.status, headers = excluded.headers,
        etag = excluded.etag, body = excluded.body, created_at = now()`,
-    [...scope, fingerprint, reply.status, JSON.stringify(reply.headers ?? {}), reply.etag ?? null, body],
+    [
+      ...scope,
+      fingerprint,
+      canonicalFingerprint,
+      reply.status,
+      JSON.stringify(reply.headers ?? {}),
+      reply.etag ?? null,
+      body,
+    ],
+  );
+}
+
+/** Makes room for one more refusal of the account. Rows that another transaction has locked are skipped. */
+async function dropOldRefusals(tx: Transaction, [accountId = '']: readonly string[]): Promise<void> {
+  await sql(
+    tx,
+    `DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM idempotency_keys WHERE account_id = $1 AND status >= 400
+       ORDER BY created_at DESC OFFSET ${mostRefusals} - 1 FOR UPDATE SKIP LOCKED
+     ))`,
+    [accountId],
   );
 }
 

@@ -1,4 +1,5 @@
 // The steps of every request to a service, over HTTP, with a contract of a few operations.
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -42,9 +43,9 @@ beforeAll(async () => {
   [issuer, testDatabase] = await Promise.all([startIssuer(), createTestDatabase([])]);
   verifier = createTokenVerifier({ jwksUrl: issuer.jwksUrl, issuer: issuer.issuer, audience: issuer.audience, log });
   database = connectDatabase({ url: testDatabase.adminUrl, name: 'test', log });
-  await database.pool.query(
-    (await import('node:fs')).readFileSync(new URL('../../migrations/0002_idempotency.sql', import.meta.url), 'utf8'),
-  );
+  for (const name of ['0002_idempotency', '0007_canonical_fingerprint']) {
+    await database.pool.query(await readFile(new URL(`../../migrations/${name}.sql`, import.meta.url), 'utf8'));
+  }
   const app = createApp({
     name: 'notes',
     contract,
@@ -442,6 +443,64 @@ describe('idempotency', () => {
     }
     idempotencySecrets = ['only-for-tests'];
     expect(statuses).toEqual([201, 201, 422]);
+  });
+
+  it('returns the first response for a body with its members in another order', async () => {
+    const key = { 'Idempotency-Key': newId() };
+    const { body } = await post({ text: 'a', rank: 1, tags: ['b', 'a'] }, key);
+    const again = await post({ tags: ['b', 'a'], rank: 1.0, text: 'a' }, key);
+    expect([again.headers['idempotency-replayed'], again.body]).toEqual(['true', body]);
+    expect((await post({ tags: ['a', 'b'], rank: 1, text: 'a' }, key)).status).toBe(422);
+  });
+
+  it('returns a response that a process of the previous release stored, and never that of a row it replaced', async () => {
+    const key = { 'Idempotency-Key': newId() };
+    const [first, second] = [await post({ text: 'a' }, key), { 'Idempotency-Key': newId() }];
+    await database.pool.query('UPDATE idempotency_keys SET canonical_fingerprint = NULL WHERE key = $1', [
+      key['Idempotency-Key'],
+    ]);
+    expect((await post({ text: 'a' }, key)).body).toEqual(first.body);
+    await post({ text: 'b' }, second);
+    await database.pool.query(
+      `UPDATE idempotency_keys AS replaced SET fingerprint = other.fingerprint
+       FROM idempotency_keys AS other WHERE replaced.key = $2 AND other.key = $1`,
+      [key['Idempotency-Key'], second['Idempotency-Key']],
+    );
+    expect((await post({ text: 'b' }, second)).status).toBe(422);
+    expect((await post({ text: 'a' }, second)).status).toBe(201);
+  });
+
+  it('stores the 100 newest refusals of an account, none that is longer than 16 KiB, and every success', async () => {
+    const other = await issuer.sign({ scopes: ['notes:write'] });
+    const send = (text: string, key: string) =>
+      client.post('/v1/notes', { token: other, body: { text }, headers: { 'Idempotency-Key': key } });
+    const prefix = newId();
+    await send('a', `${prefix} success`);
+    work = async () => {
+      throw new Problem('insufficient-stock', 'Not enough.');
+    };
+    for (let sent = 0; sent < 30; sent += 1) {
+      await Promise.all(Array.from({ length: 5 }, (_, index) => send('a', `${prefix} ${sent * 5 + index}`)));
+    }
+    work = async () => {
+      throw new Problem('insufficient-stock', 'x'.repeat(20_000));
+    };
+    expect((await send('a', `${prefix} long`)).status).toBe(409);
+    work = async () => {};
+    const { rows } = await database.pool.query(
+      `SELECT status, count(*)::int FROM idempotency_keys WHERE key LIKE $1 GROUP BY status ORDER BY status`,
+      [`${prefix}%`],
+    );
+    expect(rows).toEqual([
+      { status: 201, count: 1 },
+      { status: 409, count: expect.any(Number) },
+    ]);
+    // Concurrent requests can leave some more.
+    expect(rows[1].count).toBeGreaterThanOrEqual(100);
+    expect(rows[1].count).toBeLessThan(110);
+    expect((await send('a', `${prefix} 149`)).headers['idempotency-replayed']).toBe('true');
+    expect((await send('a', `${prefix} 0`)).status).toBe(201);
+    expect((await send('a', `${prefix} success`)).headers['idempotency-replayed']).toBe('true');
   });
 
   it('answers 422 for the same key with another request', async () => {
