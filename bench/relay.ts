@@ -18,6 +18,7 @@ import {
 import { createLog, newId } from '@shop/shared/runtime';
 import { serviceFolder, startBrokerServer } from '@shop/shared/testing';
 import { connect } from 'amqplib';
+import { withCleanUp } from '../cli/src/shop/clean-up.ts';
 
 const log = createLog('bench', 'error');
 const type = 'order.shipped.v1';
@@ -36,9 +37,10 @@ export default async function relay(options: readonly string[]): Promise<void> {
   });
   const events = Number(values.events);
   const folder = await mkdtemp(join(tmpdir(), 'shop-bench-'));
-  const postgres = await startEmbeddedPostgres({ dataDir: folder, durable: true });
-  const broker = await startBrokerServer();
-  try {
+  const startingPostgres = startEmbeddedPostgres({ dataDir: folder, durable: true });
+  const startingBroker = startBrokerServer();
+  const measure = async (): Promise<void> => {
+    const [postgres, broker] = await Promise.all([startingPostgres, startingBroker]);
     const roles = Object.fromEntries(schemas.map((name) => [name, 'bench'])) as Record<
       (typeof schemas)[number],
       string
@@ -76,11 +78,12 @@ export default async function relay(options: readonly string[]): Promise<void> {
       console.log(`  ${name.padEnd(16)} p50 ${part(0.5)} ms  p99 ${part(0.99)} ms`);
     }
     await database.close();
-  } finally {
-    await broker.stop();
-    await postgres.stop();
+  };
+  await withCleanUp(measure, async () => {
+    await (await startingBroker).stop();
+    await (await startingPostgres).stop();
     await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 interface Store {

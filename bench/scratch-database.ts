@@ -6,6 +6,7 @@ import { migrate, provisionDatabase, type SchemaName, schemas } from '@shop/shar
 import { startEmbeddedPostgres } from '@shop/shared/embedded';
 import type { ServiceName } from '@shop/shared/runtime';
 import { serviceFolder } from '@shop/shared/testing';
+import { withCleanUp } from '../cli/src/shop/clean-up.ts';
 
 const password = 'only-for-the-benchmark';
 
@@ -17,14 +18,16 @@ export async function withScratchDatabase(
   const folder = await mkdtemp(join(tmpdir(), 'shop-bench-'));
   // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
   await chmod(folder, 0o711);
-  const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), durable: true });
-  try {
+  const starting = startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), durable: true });
+  const fill = async (): Promise<void> => {
+    const postgres = await starting;
     const roles = Object.fromEntries(schemas.map((name) => [name, password])) as Record<SchemaName, string>;
     const urls = await provisionDatabase({ adminUrl: postgres.url, database: 'bench', roles });
     await migrate({ url: urls[service], folder: `${serviceFolder(service)}/migrations` });
     await work(urls[service], folder);
-  } finally {
-    await postgres.stop();
+  };
+  await withCleanUp(fill, async () => {
+    await (await starting).stop();
     await rm(folder, { recursive: true, force: true });
-  }
+  });
 }

@@ -11,6 +11,7 @@ import { provisionDatabase, type SchemaName, schemas } from '@shop/shared/databa
 import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { memoryBounds } from '@shop/shared/runtime';
 import pg from 'pg';
+import { undoAtSignal } from '../../cli/src/shop/clean-up.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const roles = Object.fromEntries(schemas.map((name) => [name, 'only-for-the-benchmark'])) as Record<SchemaName, string>;
@@ -36,8 +37,14 @@ export interface Stage {
 
 export async function openStage(): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-bench-'));
-  const server = await startEmbeddedPostgres({ dataDir: folder, durable: false });
+  const starting = startEmbeddedPostgres({ dataDir: folder, durable: false });
+  const close = undoAtSignal(async () => {
+    await (await starting).stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const server = await starting;
   return {
+    close,
     async database(name, products) {
       const urls = await provisionDatabase({ adminUrl: server.url, database: name, roles });
       const environment = { DATABASE_URL: urls.catalogue, SHOP_CURRENCY: 'EUR' };
@@ -48,10 +55,6 @@ export async function openStage(): Promise<Stage> {
       await client.query('VACUUM (ANALYZE)');
       await client.end();
       return urls;
-    },
-    async close() {
-      await server.stop();
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }
@@ -101,8 +104,13 @@ export async function start(
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  await untilListening(child, port).catch((error: unknown) => {
-    child.kill('SIGKILL');
+  const stop = undoAtSignal(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  });
+  await untilListening(child, port).catch(async (error: unknown) => {
+    await stop();
     throw error;
   });
   return {
@@ -117,10 +125,7 @@ export async function start(
       const of = (name: string) => Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024);
       return { now: of('VmRSS'), peak: of('VmHWM') };
     },
-    async stop() {
-      child.kill('SIGTERM');
-      if (child.exitCode === null) await once(child, 'exit');
-    },
+    stop,
   };
 }
 

@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
 import { memoryBounds, serviceNames } from '@shop/shared/runtime';
 import { SignJWT } from 'jose';
+import { undoAtSignal } from '../../cli/src/shop/clean-up.ts';
 import { toolsOf } from '../../test/install-tools.ts';
 import { keepAwake } from './awake.ts';
 import { canRun } from './can-run.ts';
@@ -66,7 +67,7 @@ export async function openStage(): Promise<Stage> {
     const environment =
       name === 'ours' ? ourEnvironment(port, servicePort, jwksUrl) : environmentOf(name, port, servicePort, folder);
     if (name === 'fastify') await toolsOf(new URL('fastify/', import.meta.url)).install();
-    const child = launch(files[name], 0, environment);
+    const { child, end } = launch(files[name], 0, environment);
     await untilAnswering(port);
     return {
       port,
@@ -76,18 +77,16 @@ export async function openStage(): Promise<Stage> {
         const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
         return (Number(fields[11]) + Number(fields[12])) * microsecondsPerTick;
       },
-      stop: () => end(child),
+      stop: end,
     };
   };
-  return {
-    start,
-    async close() {
-      await end(service);
-      letSleep();
-      keySet.close().closeAllConnections();
-      rmSync(folder, { recursive: true });
-    },
-  };
+  const close = undoAtSignal(async () => {
+    await service.end();
+    letSleep();
+    keySet.close().closeAllConnections();
+    rmSync(folder, { recursive: true });
+  });
+  return { start, close };
 }
 
 const files = {
@@ -128,20 +127,25 @@ function environmentOf(name: string, port: number, servicePort: number, folder: 
   };
 }
 
-function launch(file: string, core: number, environment: Record<string, string>): ChildProcess {
+interface Launched {
+  readonly child: ChildProcess;
+  end(): Promise<void>;
+}
+
+function launch(file: string, core: number, environment: Record<string, string>): Launched {
   const pinned = canPin ? ['taskset', '-c', String(core), process.execPath] : [process.execPath];
   const [command = '', ...options] = [...pinned, join(root, file)];
   const env = { PATH: process.env.PATH ?? '', HOST: '127.0.0.1', ...environment };
-  return spawn(command, options, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(command, options, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const end = undoAtSignal(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+  return { child, end };
 }
 
 const canPin = canRun('taskset', '-cp', '1', String(process.pid));
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-}
 
 async function untilAnswering(port: number): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt += 1) {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { verifyEmailAsOperator } from '@shop/accounts/operator';
 import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
+import { undoAtSignal } from '../../cli/src/shop/clean-up.ts';
 import { launchShop, runningShop, runShop } from '../../cli/test/started-shop.ts';
 import { processorTime } from './processor-time.ts';
 
@@ -68,17 +69,18 @@ export async function openShop(
   // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
   await chmod(folder, 0o711);
   const dataDir = join(folder, 'data');
-  const shop = await launchShop({
+  const clients: pg.Client[] = [];
+  const launching = launchShop({
     dataDir,
     environment: { ...limits, ...settings, ...(eventsUrl === undefined ? {} : { EVENTS_URL: eventsUrl }) },
   });
-  const clients: pg.Client[] = [];
-  const stop = async (): Promise<void> => {
+  const stop = undoAtSignal(async () => {
     await Promise.all(clients.map((client) => client.end()));
-    await shop.end();
+    await (await launching).end();
     await rm(folder, { recursive: true, force: true });
-  };
+  });
   try {
+    const shop = await launching;
     await shop.ready;
     const { databases, processes, metrics } = await runningShop(dataDir);
     const connect = async (name: Waiting): Promise<pg.Client> => {

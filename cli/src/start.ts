@@ -174,6 +174,8 @@ function stopWithNpm(): void {
 }
 
 if (['start', 'dev'].includes(process.env.npm_lifecycle_event ?? '')) stopWithNpm();
+// The process that started the shop with an IPC channel has ended.
+process.once('disconnect', () => void stop(0));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
 try {
   await start();

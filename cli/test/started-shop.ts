@@ -58,16 +58,17 @@ export async function launchShop(options: LaunchOptions): Promise<StartedShop> {
       GATEWAY_PORT: String(port),
       ...environment,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // The shop ends with this process, also when a signal ends it: the IPC channel closes.
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const written = { output: '', complaints: '' };
   const ended = once(child, 'close').then(([code]): Ended => ({ code: code as number | null, ...written }));
   const ready = new Promise<string>((resolve, reject) => {
-    child.stdout.on('data', (data) => {
+    child.stdout?.on('data', (data) => {
       written.output += String(data);
       if (written.output.includes('/cancel')) resolve(written.output);
     });
-    child.stderr.on('data', (data) => {
+    child.stderr?.on('data', (data) => {
       written.complaints += String(data);
     });
     ended.then(

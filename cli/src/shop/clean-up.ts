@@ -13,17 +13,29 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * @param undo may run while the work is in progress
  */
 export async function withCleanUp<T>(work: () => Promise<T>, undo: () => Promise<void>): Promise<T> {
-  if (begun.size === 0) for (const signal of signals) process.on(signal, endBySignal);
-  begun.add(undo);
+  const finish = undoAtSignal(undo);
   try {
     return await work();
   } finally {
+    await finish();
+  }
+}
+
+/**
+ * Undoes something when a signal ends the process.
+ * @param undo may run while that is still being made
+ * @returns a function that undoes it without a signal
+ */
+export function undoAtSignal(undo: () => Promise<void>): () => Promise<void> {
+  if (begun.size === 0) for (const signal of signals) process.on(signal, endBySignal);
+  begun.add(undo);
+  return async () => {
     // The signal ends the process when everything is undone.
     if (ending) await new Promise(() => {});
     await undo();
     begun.delete(undo);
     if (begun.size === 0) for (const signal of signals) process.off(signal, endBySignal);
-  }
+  };
 }
 
 /** A signal may arrive twice: from the terminal, and from npm, which passes it on. */
