@@ -1,12 +1,13 @@
 // `npm run dev`: a running shop restarts the processes whose source files change.
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { chmod } from 'node:fs/promises';
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { copyCheckout } from '../../test/outages/copy-checkout.ts';
-import { processesOf } from '../src/launcher/watch-sources.ts';
+import { processesOf, watchSources } from '../src/launcher/watch-sources.ts';
 import { launchShop, processIdOf, type StartedShop } from './started-shop.ts';
 
 describe('processes that read a file', () => {
@@ -28,6 +29,59 @@ describe('processes that read a file', () => {
     'bench/main.ts',
   ])('are none for %s', (path) => {
     expect(processesOf(path)).toEqual([]);
+  });
+});
+
+describe('watched sources', () => {
+  let root: string;
+  let reported: string[] = [];
+  let stop: () => void;
+
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'shop-watch-'));
+    for (const folder of ['shared', 'services/orders/src', 'gateway', 'docs'])
+      await mkdir(join(root, folder), { recursive: true });
+    await writeFile(join(root, 'services/orders/src/main.ts'), 'first');
+    stop = watchSources(root, (files) => reported.push(...files));
+  });
+
+  afterAll(async () => {
+    stop();
+    await rm(root, { recursive: true });
+  });
+
+  const isReported = async (file: string): Promise<void> => {
+    await eventually(() => expect(reported).toContain(file));
+    reported = [];
+  };
+
+  it('report a file each time that another file replaces it', async () => {
+    const file = join('services', 'orders', 'src', 'main.ts');
+    for (let turn = 0; turn < 3; turn += 1) {
+      await writeFile(join(root, 'replacement'), `turn ${turn}`);
+      await rename(join(root, 'replacement'), join(root, file));
+      await isReported(file);
+    }
+    await writeFile(join(root, file), 'written');
+    await isReported(file);
+  });
+
+  it('report files of a folder that is made, moved there, or made again', async () => {
+    const folder = join('services', 'orders', 'src', 'new');
+    const file = join(folder, 'deep', 'part.ts');
+    for (let turn = 0; turn < 2; turn += 1) {
+      await mkdir(join(root, folder, 'deep'), { recursive: true });
+      await writeFile(join(root, file), `turn ${turn}`);
+      await isReported(file);
+      await writeFile(join(root, file), 'written');
+      await isReported(file);
+      await rm(join(root, folder), { recursive: true });
+      await isReported(file);
+    }
+    await mkdir(join(root, 'aside', 'deep'), { recursive: true });
+    await writeFile(join(root, 'aside', 'deep', 'part.ts'), 'aside');
+    await rename(join(root, 'aside'), join(root, folder));
+    await isReported(file);
   });
 });
 
@@ -67,6 +121,22 @@ describe('a shop started by npm run dev', () => {
     await eventually(async () => expect(await answer()).toBe('This text is new.'), restartsWithin);
     expect(shop.output()).toContain('catalogue: restarting: services/catalogue/src/product.ts changed');
     expect(await processIdOf(shop.dataDir, 'orders')).toBe(orders);
+  });
+
+  it('restarts the service each time that another file replaces its file, also after one that cannot run', async () => {
+    const file = join(checkout, 'services/catalogue/src/product.ts');
+    const source = readFileSync(file, 'utf8');
+    const before = await answer();
+    const replace = (content: string): void => {
+      writeFileSync(`${file}.new`, content);
+      renameSync(`${file}.new`, file);
+    };
+    replace(source.replace(before, 'This file replaced one.'));
+    await eventually(async () => expect(await answer()).toBe('This file replaced one.'), restartsWithin);
+    replace(`${source}\nconst = 1;\n`);
+    await eventually(() => expect(shop.output()).toMatch(/catalogue: cannot be used: .*SyntaxError/), restartsWithin);
+    replace(source.replace(before, 'This file replaced another.'));
+    await eventually(async () => expect(await answer()).toBe('This file replaced another.'), restartsWithin);
   });
 
   it('reports why a changed file cannot run, and recovers when the file is corrected', async () => {

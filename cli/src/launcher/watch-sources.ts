@@ -1,9 +1,9 @@
 // Watches the source files of a running shop and reports which processes a change concerns.
 
-import { watch } from 'node:fs';
-import { join, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { serviceNames } from '@shop/shared/runtime';
 import type { ProcessName } from '../shop/processes.ts';
+import { watchTree } from './watch-tree.ts';
 
 const everyProcess: readonly ProcessName[] = ['gateway', ...serviceNames];
 const watchedFolders = ['shared', 'services', 'gateway', 'docs'] as const;
@@ -45,16 +45,17 @@ export function watchSources(
       everyProcess.filter((name) => concerned.has(name)),
     );
   };
-  const watchers = watchedFolders.map((folder) =>
-    watch(join(root, folder), { recursive: true }, (_event, file) => {
-      if (file === null || processesOf(join(folder, file)).length === 0) return;
-      files.add(join(folder, file));
+  const stops = watchedFolders.map((folder) =>
+    watchTree(join(root, folder), (path) => {
+      const file = relative(root, path);
+      if (processesOf(file).length === 0) return;
+      files.add(file);
       clearTimeout(quiet);
       quiet = setTimeout(report, quietTime);
     }),
   );
   return () => {
     clearTimeout(quiet);
-    for (const watcher of watchers) watcher.close();
+    for (const stop of stops) stop();
   };
 }
