@@ -1167,30 +1167,51 @@ export interface components {
             pointer?: string;
             parameter?: string;
             header?: string;
-            /** @description Position of the character within the parameter, from 1. */
+            /**
+             * Format: int64
+             * @description Position of the character within the parameter, from 1.
+             */
             position?: number;
-            /** @description The number of the parameter among those of the same name, from 1. */
+            /**
+             * Format: int64
+             * @description The number of the parameter among those of the same name, from 1.
+             */
             occurrence?: number;
             /** @description The values that are accepted there. */
             accepted?: string[];
             /** @description The product that the fault is about. */
             productId?: components["schemas"]["Id"];
-            /** @description The total number of units that the request asks for; of orders, 1. */
+            /**
+             * Format: int64
+             * @description The total number of units that the request asks for; of orders, 1.
+             */
             requested?: number;
             /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
             available?: number | "99+";
-            /** @description The number of units on hand that the request can use. */
+            /**
+             * Format: int64
+             * @description The number of units on hand that the request can use.
+             */
             onHand?: number;
-            /** @description The units of the product that the order still has. */
+            /**
+             * Format: int64
+             * @description The units of the product that the order still has.
+             */
             remaining?: number;
             /**
              * @description What a limit is about: orders that nobody has begun to process, or the units in them.
              * @enum {unknown}
              */
             bound?: "orders" | "units";
-            /** @description The most that the account may hold. */
+            /**
+             * Format: int64
+             * @description The most that the account may hold.
+             */
             limit?: number;
-            /** @description What the account holds at present. */
+            /**
+             * Format: int64
+             * @description What the account holds at present.
+             */
             held?: number;
             /** @description The expected price. */
             old?: components["schemas"]["Money"];
@@ -1280,6 +1301,7 @@ export interface components {
          */
         Locale: string;
         /**
+         * Format: double
          * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
          */
@@ -1295,12 +1317,16 @@ export interface components {
             locale?: components["schemas"]["Locale"];
         };
         Pagination: {
+            /** Format: int32 */
             limit: number;
             /** @description Absent on the last page. */
             nextCursor?: string;
             hasMore: boolean;
         };
-        /** @description Any characters. The few thousand most common passwords are refused. */
+        /**
+         * Format: password
+         * @description Any characters. The few thousand most common passwords are refused.
+         */
         Password: string;
         /**
          * @example {
@@ -1327,6 +1353,7 @@ export interface components {
         Problem: {
             type: string;
             title: string;
+            /** Format: int32 */
             status: number;
             detail: string;
             /** @description The request id. */
@@ -1337,7 +1364,9 @@ export interface components {
             exceeded?: {
                 /** @enum {string} */
                 bound: "conditions" | "listValues" | "groups" | "facets";
+                /** Format: int64 */
                 maximum: number;
+                /** Format: int64 */
                 actual: number;
             }[];
             /**
@@ -1441,7 +1470,10 @@ export interface components {
             access_token: string;
             /** @constant */
             token_type: "Bearer";
-            /** @description The number of seconds for which the access token is valid. */
+            /**
+             * Format: int64
+             * @description The number of seconds for which the access token is valid.
+             */
             expires_in: number;
             /** @description Opaque; can be used once. Absent for a machine. */
             refresh_token?: string;
@@ -1475,6 +1507,7 @@ export interface components {
             /** @description The units to cancel. Without this member the whole order is cancelled. */
             lines?: {
                 productId: components["schemas"]["Id"];
+                /** Format: int32 */
                 quantity: number;
             }[];
         };
@@ -1528,6 +1561,7 @@ export interface components {
         NewOrder: {
             items: {
                 productId: components["schemas"]["Id"];
+                /** Format: int32 */
                 quantity: number;
                 /** @description The expected price of one unit. When the product has another price, the order is not placed. */
                 expectedUnitPrice?: components["schemas"]["Money"];
@@ -1666,6 +1700,7 @@ export interface components {
                 cancelledLines?: {
                     productId: components["schemas"]["Id"];
                     name: string;
+                    /** Format: int64 */
                     quantity: number;
                 }[];
                 /** @description Why the order, or units of it, were cancelled; absent when no reason was given. */
@@ -1678,9 +1713,15 @@ export interface components {
         OrderItem: {
             productId: components["schemas"]["Id"];
             name: string;
-            /** @description The units that the order has, without cancelled ones. 0 when all units of the line were cancelled. */
+            /**
+             * Format: int64
+             * @description The units that the order has, without cancelled ones. 0 when all units of the line were cancelled.
+             */
             quantity: number;
-            /** @description The units of the line that were cancelled; absent when none was. */
+            /**
+             * Format: int64
+             * @description The units of the line that were cancelled; absent when none was.
+             */
             cancelledQuantity?: number;
             unitPrice: components["schemas"]["Money"];
             lineTotal: components["schemas"]["Money"];
@@ -1851,7 +1892,9 @@ export interface components {
             category?: components["schemas"]["FacetValues"];
             /** @description Ranges of prices that have products, the lowest first. A range includes `from`, and not `to`. */
             price?: {
+                /** Format: double */
                 from: number;
+                /** Format: double */
                 to?: number;
                 count: components["schemas"]["Count"];
             }[];
@@ -1873,7 +1916,10 @@ export interface components {
             /** @description What the image shows, for those who do not see it. */
             alt: string;
         }[];
-        /** @description When the available units fall to this number or below, `stock.low.v1` is published. Returned only to callers with `catalogue:write`, and absent when the product has none. */
+        /**
+         * Format: int32
+         * @description When the available units fall to this number or below, `stock.low.v1` is published. Returned only to callers with `catalogue:write`, and absent when the product has none.
+         */
         LowStockThreshold: number;
         /**
          * Format: date-time
@@ -1940,16 +1986,22 @@ export interface components {
             attributes?: components["schemas"]["Attributes"];
         };
         NumberConditions: {
+            /** Format: double */
             eq?: number;
             ne?: number | number[];
+            /** Format: double */
             lt?: number;
+            /** Format: double */
             lte?: number;
+            /** Format: double */
             gt?: number;
+            /** Format: double */
             gte?: number;
             /** @description At most 100 values. A text contains a number in plain digits, such as `"19.99"`. */
             in?: (number | string)[];
         };
         /**
+         * Format: double
          * @description In major units, with at most as many decimals as the currency has. At most 100,000,000,000 of its smallest units, which is
          *     1,000,000,000.00 for a currency with two decimals.
          * @example 19.99
@@ -2086,21 +2138,42 @@ export interface components {
              * @enum {string}
              */
             status: "waiting" | "running" | "completed" | "failed";
-            /** @description Lines of the file, empty ones included. */
+            /**
+             * Format: int64
+             * @description Lines of the file, empty ones included.
+             */
             lines: number;
-            /** @description The lines up to this one have been handled, or refused. */
+            /**
+             * Format: int64
+             * @description The lines up to this one have been handled, or refused.
+             */
             linesRead: number;
-            /** @description Products that were added. */
+            /**
+             * Format: int64
+             * @description Products that were added.
+             */
             created: number;
-            /** @description Products that were changed. */
+            /**
+             * Format: int64
+             * @description Products that were changed.
+             */
             changed: number;
-            /** @description Products that were equal to their lines. */
+            /**
+             * Format: int64
+             * @description Products that were equal to their lines.
+             */
             unchanged: number;
-            /** @description The number of all refused lines. */
+            /**
+             * Format: int64
+             * @description The number of all refused lines.
+             */
             refused: number;
             /** @description The first 100 refused lines. */
             refusedLines: {
-                /** @description The number of the line in the file. */
+                /**
+                 * Format: int64
+                 * @description The number of the line in the file.
+                 */
                 line: number;
                 externalKey?: string;
                 /**
@@ -2162,21 +2235,32 @@ export interface components {
             category?: components["schemas"]["Category"];
             price?: components["schemas"]["Price"];
             currency?: components["schemas"]["Currency"];
+            /** Format: double */
             rating?: number | null;
             status?: components["schemas"]["CatalogueStatus"];
             stock?: number | {
-                /** @description The number of units on hand. */
+                /**
+                 * Format: int32
+                 * @description The number of units on hand.
+                 */
                 set: number;
-                /** @description The number that was on hand before. */
+                /**
+                 * Format: int32
+                 * @description The number that was on hand before.
+                 */
                 expected: number;
                 /** @description Kept in the stock ledger, for staff. */
                 reason?: string;
             } | {
-                /** @description The number of units that were added or, when negative, removed. */
+                /**
+                 * Format: int32
+                 * @description The number of units that were added or, when negative, removed.
+                 */
                 adjust: number;
                 /** @description Kept in the stock ledger, for staff. */
                 reason?: string;
             };
+            /** Format: int32 */
             lowStockThreshold?: number | null;
             images?: components["schemas"]["Images"] | null;
             /** @description A member replaces or adds one attribute, and `null` removes it. */
@@ -2216,7 +2300,10 @@ export interface components {
                 direction: "asc" | "desc";
             }[];
             pagination?: {
-                /** @default 20 */
+                /**
+                 * Format: int32
+                 * @default 20
+                 */
                 limit?: number;
                 cursor?: string;
             };
@@ -2231,11 +2318,20 @@ export interface components {
          *     }
          */
         ProductStock: {
-            /** @description Units on hand. */
+            /**
+             * Format: int64
+             * @description Units on hand.
+             */
             onHand: number;
-            /** @description Units of orders that have not shipped, on hand or not. */
+            /**
+             * Format: int64
+             * @description Units of orders that have not shipped, on hand or not.
+             */
             promised: number;
-            /** @description Units on hand that are not promised. */
+            /**
+             * Format: int64
+             * @description Units on hand that are not promised.
+             */
             available: number;
         };
         /** @description A product, or the members of it that `fields` names. */
@@ -2260,6 +2356,7 @@ export interface components {
             updatedAt?: components["schemas"]["Time"];
         };
         /**
+         * Format: double
          * @description With at most one decimal.
          * @example 4.5
          */
@@ -2290,7 +2387,10 @@ export interface components {
             ne?: components["schemas"]["CatalogueStatus"] | components["schemas"]["CatalogueStatus"][];
             in?: components["schemas"]["CatalogueStatus"][];
         };
-        /** @description The number of units on hand. */
+        /**
+         * Format: int32
+         * @description The number of units on hand.
+         */
         Stock: number;
         /**
          * @example {
@@ -2302,11 +2402,20 @@ export interface components {
          */
         StockFigures: {
             productId: components["schemas"]["Id"];
-            /** @description Units on hand. */
+            /**
+             * Format: int64
+             * @description Units on hand.
+             */
             onHand: number;
-            /** @description Units of orders that have not shipped, on hand or not. */
+            /**
+             * Format: int64
+             * @description Units of orders that have not shipped, on hand or not.
+             */
             promised: number;
-            /** @description Units on hand that are not promised. */
+            /**
+             * Format: int64
+             * @description Units on hand that are not promised.
+             */
             available: number;
         };
         TextConditions: {

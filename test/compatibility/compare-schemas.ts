@@ -31,6 +31,9 @@ const upperBounds: Readonly<Record<string, string>> = {
   maxProperties: 'the maximum number of members',
 };
 
+/** Formats that restrict no value: they tell generators how to represent it (OpenAPI Format Registry). */
+const describing: ReadonlySet<string> = new Set(['int32', 'int64', 'double', 'password']);
+
 /** Keywords that are compared one by one. All other keywords are compared as a whole. */
 const compared: ReadonlySet<string> = new Set([
   'type',
@@ -147,6 +150,7 @@ export class SchemaComparison {
     for (const [keyword, old, next] of [...wholes, ['if', conditionOf(a), conditionOf(b)] as const]) {
       const permitted = direction === 'accepted' ? next === undefined : old === undefined;
       if (permitted || isDeepStrictEqual(old, next)) continue;
+      if (keyword === 'format' && old === undefined && describing.has(String(next))) continue;
       this.#report(place, `${keyword} was ${show(old)} and is ${show(next)}`);
     }
   }

@@ -67,6 +67,11 @@ const operations: readonly Case[] = [
     [set([...key, 'required'], true)],
     [/^parameter IdempotencyKey: is required now/],
   ],
+  [
+    'another size of a number',
+    [set(schema('Money', 'format'), 'float')],
+    [/^schema Money: format was "double" and is "float"/],
+  ],
   ['a tightened maximum', [set([...limit, 'maximum'], 50)], [/^parameter Limit: the maximum was 100 and is 50/]],
   ['a changed default', [set([...limit, 'default'], 10)], [/^parameter Limit: the default was 20 and is 10/]],
   [
@@ -495,6 +500,10 @@ const harmless: readonly (readonly [title: string, edits: readonly Edit[]])[] = 
   ],
   ['a new member of an output', [set(output('properties', 'note'), { type: 'string' })]],
   ['a new metric', [set(['metrics', 'shop.reviews'], { kind: 'counter', unit: '{review}' })]],
+  [
+    'a format that tells generators how to show a value, and restricts none',
+    [set(schema('PhoneNumber', 'format'), 'password')],
+  ],
   ['another address of the API beside the first', [add(['openapi', 'servers'], { url: 'https://shop.example.com' })]],
   [
     'an attribute of a metric that is always present now',

@@ -166,6 +166,22 @@ describe('the published document', () => {
     expect(Object.keys(nodeOf(node.responses))).toEqual(expect.arrayContaining(expected));
   });
 
+  it('tells generators the size of every number', () => {
+    const wrong: string[] = [];
+    const visit = (value: unknown, place: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      const { type, format, minimum = -Infinity, maximum = Infinity } = value as Record<string, unknown>;
+      const types = [type].flat().filter((each) => each !== 'null');
+      const fits = Number(minimum) >= -(2 ** 31) && Number(maximum) < 2 ** 31;
+      const expected = types[0] === 'number' ? 'double' : fits ? 'int32' : 'int64';
+      if (types.length === 1 && /^(?:number|integer)$/.test(String(types[0])) && format !== expected)
+        wrong.push(`${place}: ${String(format)} instead of ${expected}`);
+      for (const [name, member] of Object.entries(value)) visit(member, `${place}/${name}`);
+    };
+    visit(document, '#');
+    expect(wrong).toEqual([]);
+  });
+
   it('has an example of every body', () => {
     expect(
       contents.filter(({ content }) => examplesOf(document, content).length === 0).map(({ where }) => where),

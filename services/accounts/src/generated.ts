@@ -4,7 +4,10 @@ export interface components {
         /** @example kim@example.com */
         readonly Email: string;
         readonly Name: string;
-        /** @description Any characters. The few thousand most common passwords are refused. */
+        /**
+         * Format: password
+         * @description Any characters. The few thousand most common passwords are refused.
+         */
         readonly Password: string;
         readonly PhoneNumber: string;
         /**
@@ -263,7 +266,10 @@ export interface components {
             readonly access_token: string;
             /** @constant */
             readonly token_type: "Bearer";
-            /** @description The number of seconds for which the access token is valid. */
+            /**
+             * Format: int64
+             * @description The number of seconds for which the access token is valid.
+             */
             readonly expires_in: number;
             /** @description Opaque; can be used once. Absent for a machine. */
             readonly refresh_token?: string;
@@ -309,7 +315,10 @@ export interface components {
         readonly EndedSessions: {
             readonly sessionIds: readonly components["schemas"]["Id"][];
             readonly next: string;
-            /** @description The number of seconds after which no access token of a session that ended is valid. */
+            /**
+             * Format: int64
+             * @description The number of seconds after which no access token of a session that ended is valid.
+             */
             readonly keepSeconds: number;
         };
         /**
@@ -443,12 +452,14 @@ export interface components {
         /** Format: date-time */
         readonly Time: string;
         readonly Pagination: {
+            /** Format: int32 */
             readonly limit: number;
             /** @description Absent on the last page. */
             readonly nextCursor?: string;
             readonly hasMore: boolean;
         };
         /**
+         * Format: double
          * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
          */
@@ -460,30 +471,51 @@ export interface components {
             readonly pointer?: string;
             readonly parameter?: string;
             readonly header?: string;
-            /** @description Position of the character within the parameter, from 1. */
+            /**
+             * Format: int64
+             * @description Position of the character within the parameter, from 1.
+             */
             readonly position?: number;
-            /** @description The number of the parameter among those of the same name, from 1. */
+            /**
+             * Format: int64
+             * @description The number of the parameter among those of the same name, from 1.
+             */
             readonly occurrence?: number;
             /** @description The values that are accepted there. */
             readonly accepted?: readonly string[];
             /** @description The product that the fault is about. */
             readonly productId?: components["schemas"]["Id"];
-            /** @description The total number of units that the request asks for; of orders, 1. */
+            /**
+             * Format: int64
+             * @description The total number of units that the request asks for; of orders, 1.
+             */
             readonly requested?: number;
             /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
             readonly available?: number | "99+";
-            /** @description The number of units on hand that the request can use. */
+            /**
+             * Format: int64
+             * @description The number of units on hand that the request can use.
+             */
             readonly onHand?: number;
-            /** @description The units of the product that the order still has. */
+            /**
+             * Format: int64
+             * @description The units of the product that the order still has.
+             */
             readonly remaining?: number;
             /**
              * @description What a limit is about: orders that nobody has begun to process, or the units in them.
              * @enum {unknown}
              */
             readonly bound?: "orders" | "units";
-            /** @description The most that the account may hold. */
+            /**
+             * Format: int64
+             * @description The most that the account may hold.
+             */
             readonly limit?: number;
-            /** @description What the account holds at present. */
+            /**
+             * Format: int64
+             * @description What the account holds at present.
+             */
             readonly held?: number;
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
@@ -496,6 +528,7 @@ export interface components {
         readonly Problem: {
             readonly type: string;
             readonly title: string;
+            /** Format: int32 */
             readonly status: number;
             readonly detail: string;
             /** @description The request id. */
@@ -506,7 +539,9 @@ export interface components {
             readonly exceeded?: readonly {
                 /** @enum {string} */
                 readonly bound: "conditions" | "listValues" | "groups" | "facets";
+                /** Format: int64 */
                 readonly maximum: number;
+                /** Format: int64 */
                 readonly actual: number;
             }[];
             /**

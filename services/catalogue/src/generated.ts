@@ -13,12 +13,14 @@ export interface components {
         readonly Brand: string;
         readonly Category: string;
         /**
+         * Format: double
          * @description In major units, with at most as many decimals as the currency has. At most 100,000,000,000 of its smallest units, which is
          *     1,000,000,000.00 for a currency with two decimals.
          * @example 19.99
          */
         readonly Price: number;
         /**
+         * Format: double
          * @description With at most one decimal.
          * @example 4.5
          */
@@ -41,9 +43,15 @@ export interface components {
          * @constant
          */
         readonly Archived: true;
-        /** @description The number of units on hand. */
+        /**
+         * Format: int32
+         * @description The number of units on hand.
+         */
         readonly Stock: number;
-        /** @description When the available units fall to this number or below, `stock.low.v1` is published. Returned only to callers with `catalogue:write`, and absent when the product has none. */
+        /**
+         * Format: int32
+         * @description When the available units fall to this number or below, `stock.low.v1` is published. Returned only to callers with `catalogue:write`, and absent when the product has none.
+         */
         readonly LowStockThreshold: number;
         /**
          * @description Returned only to callers with `catalogue:write`.
@@ -54,11 +62,20 @@ export interface components {
          *     }
          */
         readonly ProductStock: {
-            /** @description Units on hand. */
+            /**
+             * Format: int64
+             * @description Units on hand.
+             */
             readonly onHand: number;
-            /** @description Units of orders that have not shipped, on hand or not. */
+            /**
+             * Format: int64
+             * @description Units of orders that have not shipped, on hand or not.
+             */
             readonly promised: number;
-            /** @description Units on hand that are not promised. */
+            /**
+             * Format: int64
+             * @description Units on hand that are not promised.
+             */
             readonly available: number;
         };
         /**
@@ -180,7 +197,9 @@ export interface components {
             readonly category?: components["schemas"]["FacetValues"];
             /** @description Ranges of prices that have products, the lowest first. A range includes `from`, and not `to`. */
             readonly price?: readonly {
+                /** Format: double */
                 readonly from: number;
+                /** Format: double */
                 readonly to?: number;
                 readonly count: components["schemas"]["Count"];
             }[];
@@ -275,21 +294,42 @@ export interface components {
              * @enum {string}
              */
             readonly status: "waiting" | "running" | "completed" | "failed";
-            /** @description Lines of the file, empty ones included. */
+            /**
+             * Format: int64
+             * @description Lines of the file, empty ones included.
+             */
             readonly lines: number;
-            /** @description The lines up to this one have been handled, or refused. */
+            /**
+             * Format: int64
+             * @description The lines up to this one have been handled, or refused.
+             */
             readonly linesRead: number;
-            /** @description Products that were added. */
+            /**
+             * Format: int64
+             * @description Products that were added.
+             */
             readonly created: number;
-            /** @description Products that were changed. */
+            /**
+             * Format: int64
+             * @description Products that were changed.
+             */
             readonly changed: number;
-            /** @description Products that were equal to their lines. */
+            /**
+             * Format: int64
+             * @description Products that were equal to their lines.
+             */
             readonly unchanged: number;
-            /** @description The number of all refused lines. */
+            /**
+             * Format: int64
+             * @description The number of all refused lines.
+             */
             readonly refused: number;
             /** @description The first 100 refused lines. */
             readonly refusedLines: readonly {
-                /** @description The number of the line in the file. */
+                /**
+                 * Format: int64
+                 * @description The number of the line in the file.
+                 */
                 readonly line: number;
                 readonly externalKey?: string;
                 /**
@@ -321,21 +361,32 @@ export interface components {
             readonly category?: components["schemas"]["Category"];
             readonly price?: components["schemas"]["Price"];
             readonly currency?: components["schemas"]["Currency"];
+            /** Format: double */
             readonly rating?: number | null;
             readonly status?: components["schemas"]["Status"];
             readonly stock?: number | {
-                /** @description The number of units on hand. */
+                /**
+                 * Format: int32
+                 * @description The number of units on hand.
+                 */
                 readonly set: number;
-                /** @description The number that was on hand before. */
+                /**
+                 * Format: int32
+                 * @description The number that was on hand before.
+                 */
                 readonly expected: number;
                 /** @description Kept in the stock ledger, for staff. */
                 readonly reason?: string;
             } | {
-                /** @description The number of units that were added or, when negative, removed. */
+                /**
+                 * Format: int32
+                 * @description The number of units that were added or, when negative, removed.
+                 */
                 readonly adjust: number;
                 /** @description Kept in the stock ledger, for staff. */
                 readonly reason?: string;
             };
+            /** Format: int32 */
             readonly lowStockThreshold?: number | null;
             readonly images?: components["schemas"]["Images"] | null;
             /** @description A member replaces or adds one attribute, and `null` removes it. */
@@ -358,11 +409,20 @@ export interface components {
          */
         readonly StockFigures: {
             readonly productId: components["schemas"]["Id"];
-            /** @description Units on hand. */
+            /**
+             * Format: int64
+             * @description Units on hand.
+             */
             readonly onHand: number;
-            /** @description Units of orders that have not shipped, on hand or not. */
+            /**
+             * Format: int64
+             * @description Units of orders that have not shipped, on hand or not.
+             */
             readonly promised: number;
-            /** @description Units on hand that are not promised. */
+            /**
+             * Format: int64
+             * @description Units on hand that are not promised.
+             */
             readonly available: number;
         };
         /**
@@ -444,7 +504,10 @@ export interface components {
                 readonly direction: "asc" | "desc";
             }[];
             readonly pagination?: {
-                /** @default 20 */
+                /**
+                 * Format: int32
+                 * @default 20
+                 */
                 readonly limit?: number;
                 readonly cursor?: string;
             };
@@ -481,11 +544,16 @@ export interface components {
             readonly in?: readonly (boolean | string)[];
         };
         readonly NumberConditions: {
+            /** Format: double */
             readonly eq?: number;
             readonly ne?: number | readonly number[];
+            /** Format: double */
             readonly lt?: number;
+            /** Format: double */
             readonly lte?: number;
+            /** Format: double */
             readonly gt?: number;
+            /** Format: double */
             readonly gte?: number;
             /** @description At most 100 values. A text contains a number in plain digits, such as `"19.99"`. */
             readonly in?: readonly (number | string)[];
@@ -528,21 +596,31 @@ export interface components {
             /** @description Each product once. */
             readonly lines: readonly {
                 readonly productId: components["schemas"]["Id"];
+                /** Format: int32 */
                 readonly quantity: number;
             }[];
             /** @description The most that the account may hold in reservations of orders that nobody has begun to process, with this one. Absent when nothing is limited; such a reservation is not counted. */
             readonly holdLimits?: {
+                /** Format: int32 */
                 readonly orders?: number;
+                /** Format: int32 */
                 readonly units?: number;
             };
         };
         readonly ReservedLine: {
             readonly productId: components["schemas"]["Id"];
+            /** Format: int64 */
             readonly quantity: number;
             readonly name: string;
-            /** @description In the smallest unit of the shop's currency. */
+            /**
+             * Format: int64
+             * @description In the smallest unit of the shop's currency.
+             */
             readonly unitPriceMinor: number;
-            /** @description The price that the product had 7 days ago, or its first one if it is newer. */
+            /**
+             * Format: int64
+             * @description The price that the product had 7 days ago, or its first one if it is newer.
+             */
             readonly usualPriceMinor: number;
         };
         /** Format: uuid */
@@ -555,12 +633,14 @@ export interface components {
         /** Format: date-time */
         readonly Time: string;
         readonly Pagination: {
+            /** Format: int32 */
             readonly limit: number;
             /** @description Absent on the last page. */
             readonly nextCursor?: string;
             readonly hasMore: boolean;
         };
         /**
+         * Format: double
          * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
          */
@@ -572,30 +652,51 @@ export interface components {
             readonly pointer?: string;
             readonly parameter?: string;
             readonly header?: string;
-            /** @description Position of the character within the parameter, from 1. */
+            /**
+             * Format: int64
+             * @description Position of the character within the parameter, from 1.
+             */
             readonly position?: number;
-            /** @description The number of the parameter among those of the same name, from 1. */
+            /**
+             * Format: int64
+             * @description The number of the parameter among those of the same name, from 1.
+             */
             readonly occurrence?: number;
             /** @description The values that are accepted there. */
             readonly accepted?: readonly string[];
             /** @description The product that the fault is about. */
             readonly productId?: components["schemas"]["Id"];
-            /** @description The total number of units that the request asks for; of orders, 1. */
+            /**
+             * Format: int64
+             * @description The total number of units that the request asks for; of orders, 1.
+             */
             readonly requested?: number;
             /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
             readonly available?: number | "99+";
-            /** @description The number of units on hand that the request can use. */
+            /**
+             * Format: int64
+             * @description The number of units on hand that the request can use.
+             */
             readonly onHand?: number;
-            /** @description The units of the product that the order still has. */
+            /**
+             * Format: int64
+             * @description The units of the product that the order still has.
+             */
             readonly remaining?: number;
             /**
              * @description What a limit is about: orders that nobody has begun to process, or the units in them.
              * @enum {unknown}
              */
             readonly bound?: "orders" | "units";
-            /** @description The most that the account may hold. */
+            /**
+             * Format: int64
+             * @description The most that the account may hold.
+             */
             readonly limit?: number;
-            /** @description What the account holds at present. */
+            /**
+             * Format: int64
+             * @description What the account holds at present.
+             */
             readonly held?: number;
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
@@ -608,6 +709,7 @@ export interface components {
         readonly Problem: {
             readonly type: string;
             readonly title: string;
+            /** Format: int32 */
             readonly status: number;
             readonly detail: string;
             /** @description The request id. */
@@ -618,7 +720,9 @@ export interface components {
             readonly exceeded?: readonly {
                 /** @enum {string} */
                 readonly bound: "conditions" | "listValues" | "groups" | "facets";
+                /** Format: int64 */
                 readonly maximum: number;
+                /** Format: int64 */
                 readonly actual: number;
             }[];
             /**
@@ -1571,6 +1675,7 @@ export interface operations {
                     /** @description All units that the order has. Absent when nothing of it was cancelled. */
                     readonly lines: readonly {
                         readonly productId: components["schemas"]["Id"];
+                        /** Format: int32 */
                         readonly quantity: number;
                     }[];
                 };

@@ -17,8 +17,12 @@ export interface components {
             readonly address?: string;
             /** @enum {unknown} */
             readonly status: "waiting" | "sent" | "failed" | "obsolete" | "withheld";
+            /** Format: int64 */
             readonly attempts: number;
-            /** @description How often an operator had it sent again; absent when never. */
+            /**
+             * Format: int64
+             * @description How often an operator had it sent again; absent when never.
+             */
             readonly resends?: number;
             readonly createdAt: components["schemas"]["Time"];
             /** @description When it was sent or given up; absent while it waits. */
@@ -29,6 +33,7 @@ export interface components {
         /** Format: uuid */
         readonly Id: string;
         /**
+         * Format: double
          * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
          */
@@ -40,30 +45,51 @@ export interface components {
             readonly pointer?: string;
             readonly parameter?: string;
             readonly header?: string;
-            /** @description Position of the character within the parameter, from 1. */
+            /**
+             * Format: int64
+             * @description Position of the character within the parameter, from 1.
+             */
             readonly position?: number;
-            /** @description The number of the parameter among those of the same name, from 1. */
+            /**
+             * Format: int64
+             * @description The number of the parameter among those of the same name, from 1.
+             */
             readonly occurrence?: number;
             /** @description The values that are accepted there. */
             readonly accepted?: readonly string[];
             /** @description The product that the fault is about. */
             readonly productId?: components["schemas"]["Id"];
-            /** @description The total number of units that the request asks for; of orders, 1. */
+            /**
+             * Format: int64
+             * @description The total number of units that the request asks for; of orders, 1.
+             */
             readonly requested?: number;
             /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
             readonly available?: number | "99+";
-            /** @description The number of units on hand that the request can use. */
+            /**
+             * Format: int64
+             * @description The number of units on hand that the request can use.
+             */
             readonly onHand?: number;
-            /** @description The units of the product that the order still has. */
+            /**
+             * Format: int64
+             * @description The units of the product that the order still has.
+             */
             readonly remaining?: number;
             /**
              * @description What a limit is about: orders that nobody has begun to process, or the units in them.
              * @enum {unknown}
              */
             readonly bound?: "orders" | "units";
-            /** @description The most that the account may hold. */
+            /**
+             * Format: int64
+             * @description The most that the account may hold.
+             */
             readonly limit?: number;
-            /** @description What the account holds at present. */
+            /**
+             * Format: int64
+             * @description What the account holds at present.
+             */
             readonly held?: number;
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
@@ -76,6 +102,7 @@ export interface components {
         readonly Problem: {
             readonly type: string;
             readonly title: string;
+            /** Format: int32 */
             readonly status: number;
             readonly detail: string;
             /** @description The request id. */
@@ -86,7 +113,9 @@ export interface components {
             readonly exceeded?: readonly {
                 /** @enum {string} */
                 readonly bound: "conditions" | "listValues" | "groups" | "facets";
+                /** Format: int64 */
                 readonly maximum: number;
+                /** Format: int64 */
                 readonly actual: number;
             }[];
             /**

@@ -16,6 +16,7 @@ export interface components {
         readonly NewOrder: {
             readonly items: readonly {
                 readonly productId: components["schemas"]["Id"];
+                /** Format: int32 */
                 readonly quantity: number;
                 /** @description The expected price of one unit. When the product has another price, the order is not placed. */
                 readonly expectedUnitPrice?: components["schemas"]["Money"];
@@ -40,6 +41,7 @@ export interface components {
             /** @description The units to cancel. Without this member the whole order is cancelled. */
             readonly lines?: readonly {
                 readonly productId: components["schemas"]["Id"];
+                /** Format: int32 */
                 readonly quantity: number;
             }[];
         };
@@ -60,9 +62,15 @@ export interface components {
         readonly OrderItem: {
             readonly productId: components["schemas"]["Id"];
             readonly name: string;
-            /** @description The units that the order has, without cancelled ones. 0 when all units of the line were cancelled. */
+            /**
+             * Format: int64
+             * @description The units that the order has, without cancelled ones. 0 when all units of the line were cancelled.
+             */
             readonly quantity: number;
-            /** @description The units of the line that were cancelled; absent when none was. */
+            /**
+             * Format: int64
+             * @description The units of the line that were cancelled; absent when none was.
+             */
             readonly cancelledQuantity?: number;
             readonly unitPrice: components["schemas"]["Money"];
             readonly lineTotal: components["schemas"]["Money"];
@@ -349,6 +357,7 @@ export interface components {
                 readonly cancelledLines?: readonly {
                     readonly productId: components["schemas"]["Id"];
                     readonly name: string;
+                    /** Format: int64 */
                     readonly quantity: number;
                 }[];
                 /** @description Why the order, or units of it, were cancelled; absent when no reason was given. */
@@ -360,6 +369,7 @@ export interface components {
         /** Format: uuid */
         readonly Id: string;
         /**
+         * Format: double
          * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
          */
@@ -372,6 +382,7 @@ export interface components {
          */
         readonly Currency: string;
         readonly Pagination: {
+            /** Format: int32 */
             readonly limit: number;
             /** @description Absent on the last page. */
             readonly nextCursor?: string;
@@ -384,30 +395,51 @@ export interface components {
             readonly pointer?: string;
             readonly parameter?: string;
             readonly header?: string;
-            /** @description Position of the character within the parameter, from 1. */
+            /**
+             * Format: int64
+             * @description Position of the character within the parameter, from 1.
+             */
             readonly position?: number;
-            /** @description The number of the parameter among those of the same name, from 1. */
+            /**
+             * Format: int64
+             * @description The number of the parameter among those of the same name, from 1.
+             */
             readonly occurrence?: number;
             /** @description The values that are accepted there. */
             readonly accepted?: readonly string[];
             /** @description The product that the fault is about. */
             readonly productId?: components["schemas"]["Id"];
-            /** @description The total number of units that the request asks for; of orders, 1. */
+            /**
+             * Format: int64
+             * @description The total number of units that the request asks for; of orders, 1.
+             */
             readonly requested?: number;
             /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
             readonly available?: number | "99+";
-            /** @description The number of units on hand that the request can use. */
+            /**
+             * Format: int64
+             * @description The number of units on hand that the request can use.
+             */
             readonly onHand?: number;
-            /** @description The units of the product that the order still has. */
+            /**
+             * Format: int64
+             * @description The units of the product that the order still has.
+             */
             readonly remaining?: number;
             /**
              * @description What a limit is about: orders that nobody has begun to process, or the units in them.
              * @enum {unknown}
              */
             readonly bound?: "orders" | "units";
-            /** @description The most that the account may hold. */
+            /**
+             * Format: int64
+             * @description The most that the account may hold.
+             */
             readonly limit?: number;
-            /** @description What the account holds at present. */
+            /**
+             * Format: int64
+             * @description What the account holds at present.
+             */
             readonly held?: number;
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
@@ -420,6 +452,7 @@ export interface components {
         readonly Problem: {
             readonly type: string;
             readonly title: string;
+            /** Format: int32 */
             readonly status: number;
             readonly detail: string;
             /** @description The request id. */
@@ -430,7 +463,9 @@ export interface components {
             readonly exceeded?: readonly {
                 /** @enum {string} */
                 readonly bound: "conditions" | "listValues" | "groups" | "facets";
+                /** Format: int64 */
                 readonly maximum: number;
+                /** Format: int64 */
                 readonly actual: number;
             }[];
             /**

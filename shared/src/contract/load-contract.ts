@@ -59,6 +59,8 @@ function producedCompiler(document: Node): Compiler {
 /** Compiles the schemas of requests: an id of any case is accepted, and replaced by its lower case where it stands. */
 function acceptedCompiler(document: Node): Compiler {
   const ajv = createAjv();
+  // Bounds refuse numbers that are too large, with one fault.
+  for (const format of ['int32', 'int64']) ajv.addFormat(format, true);
   ajv.addFormat('uuid', (text) => parseId(text) !== undefined);
   // `minLength` refuses an empty text, which would otherwise have two faults.
   const isAddress = (_: unknown, text: string): boolean => text === '' || parseEmail(text) !== undefined;

@@ -182,6 +182,7 @@ export interface components {
             readonly items: readonly {
                 readonly productId: components["schemas"]["Id"];
                 readonly name: string;
+                /** Format: int64 */
                 readonly quantity: number;
                 readonly unitPrice: components["schemas"]["Money"];
                 readonly lineTotal: components["schemas"]["Money"];
@@ -274,6 +275,7 @@ export interface components {
             readonly items: readonly {
                 readonly productId: components["schemas"]["Id"];
                 readonly name: string;
+                /** Format: int64 */
                 readonly quantity: number;
             }[];
             /** @description The reason that was given; null when none was. `expired` by the system. */
@@ -371,6 +373,7 @@ export interface components {
         readonly OrderedProduct: {
             readonly productId: components["schemas"]["Id"];
             readonly name: string;
+            /** Format: int64 */
             readonly quantity: number;
         };
         /**
@@ -452,7 +455,10 @@ export interface components {
             readonly cancelledBy: "customer" | "staff";
             readonly refund?: components["schemas"]["CancellationRefund"];
         };
-        /** @description The version of the order after units were cancelled. It identifies this change of the order. */
+        /**
+         * Format: int64
+         * @description The version of the order after units were cancelled. It identifies this change of the order.
+         */
         readonly OrderVersion: number;
         /**
          * @example {
@@ -528,7 +534,10 @@ export interface components {
             readonly category: string;
             readonly price: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
-            /** @description Absent when the product is not rated. */
+            /**
+             * Format: double
+             * @description Absent when the product is not rated.
+             */
             readonly rating?: number;
             /** @enum {unknown} */
             readonly status: "available" | "active" | "backorder" | "pending";
@@ -576,8 +585,12 @@ export interface components {
         readonly "stock.low.v1": {
             readonly productId: components["schemas"]["Id"];
             readonly name: string;
-            /** @description Units on hand that are not promised. */
+            /**
+             * Format: int64
+             * @description Units on hand that are not promised.
+             */
             readonly available: number;
+            /** Format: int64 */
             readonly lowStockThreshold: number;
         };
         /**
@@ -611,6 +624,7 @@ export interface components {
         /** Format: date-time */
         readonly Time: string;
         /**
+         * Format: double
          * @description In major units, with at most as many decimals as the currency has.
          * @example 19.99
          */
