@@ -54,6 +54,8 @@ export class GatewayRequest extends IncomingMessage {
    */
   authenticated = false;
   caller: Caller | undefined = undefined;
+  /** The client has logged in before with the e-mail address in the body, from the same network. */
+  isKnownClient = false;
   /**
    * Counts a response with a bounded status before it is sent to the client. Rejects with the problem that is sent
    * instead; undefined for a response that is not counted.

@@ -54,6 +54,7 @@ const kept = new Set([
   'tracestate',
   'request-timeout-ms',
   'x-account-id',
+  'x-known-client',
   'x-real-ip',
   'x-client-ip',
   'x-cluster-client-ip',

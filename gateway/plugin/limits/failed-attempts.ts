@@ -108,6 +108,7 @@ export class FailedAttempts {
     const pair = createHash('sha256').update(`${network}\n${email}`).digest('base64url');
     const takeBack = [await this.#byPair?.count(pair)];
     const exempt = this.#counts === 'failures' && (await this.#succeeded.has(pair));
+    response.req.isKnownClient = exempt;
     if (!exempt) takeBack.push(await this.#byEmail?.count(email));
     if (this.#counts === 'every') return;
     response.once('finish', () => {

@@ -144,6 +144,7 @@ function recordSuccess(upstream: Upstream, host: UpstreamHost): void {
 function forwardedHeaders(request: GatewayRequest, body: Body, span: Span | undefined): string[] {
   const left = Math.max(1, Math.floor(timeLeft(request)));
   const headers = [...request.forwardable, 'request-timeout-ms', String(left)];
+  if (request.isKnownClient) headers.push('x-known-client', '1');
   if (span !== undefined) headers[request.traceparentAt] = traceparentOf(span);
   const length = request.headers['content-length'];
   if (body !== undefined && !Buffer.isBuffer(body) && length !== undefined) headers.push('content-length', length);

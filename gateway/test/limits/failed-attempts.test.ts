@@ -21,7 +21,7 @@ afterEach(() => {
 
 /** An attempt that the service answers with `statusCode` once `finish` is called. */
 async function attempt(statusCode: number, client = '192.0.2.1'): Promise<{ passed: boolean; finish: () => void }> {
-  const response = Object.assign(new EventEmitter(), { statusCode }) as unknown as GatewayResponse;
+  const response = Object.assign(new EventEmitter(), { statusCode, req: {} }) as unknown as GatewayResponse;
   const refusal = await attempts.watch(body, client, response).catch((problem: unknown) => problem);
   return { passed: refusal === undefined, finish: () => response.emit('finish') };
 }
@@ -62,7 +62,7 @@ it('counts the failures of a client id apart from those of an e-mail address', a
   const counters = openRateLimitStore(undefined, createLog('test', 'silent'));
   const limit = new FailedAttempts(counters, 'logIn', { failuresPerEmail: 2 });
   const passes = async (text: object) => {
-    const response = Object.assign(new EventEmitter(), { statusCode: 401 }) as unknown as GatewayResponse;
+    const response = Object.assign(new EventEmitter(), { statusCode: 401, req: {} }) as unknown as GatewayResponse;
     const refusal = await limit.watch(Buffer.from(JSON.stringify(text)), '192.0.2.1', response).catch((it) => it);
     return refusal === undefined;
   };

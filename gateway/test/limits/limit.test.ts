@@ -48,6 +48,20 @@ const refusal =
     response.end(JSON.stringify({ type: `/problems/${code}`, title: 't', status, detail: 'd', instance: 'i', code }));
   };
 
+describe('a log-in', () => {
+  it('tells the service whether the same network has logged in with the e-mail address before', async () => {
+    const knownTo = async (email: string, address: string) => {
+      const headers = { 'X-Forwarded-For': address, 'X-Known-Client': '1' };
+      expect((await gateway.client.post('/v1/tokens', { headers, body: { email, password: 'p' } })).status).toBe(200);
+      return gateway.service.seen.at(-1)?.headers['x-known-client'];
+    };
+    expect(await knownTo('known@shop.test', '198.51.100.1')).toBeUndefined();
+    await eventually(async () => expect(await knownTo('known@shop.test', '198.51.100.1')).toBe('1'));
+    expect(await knownTo('known@shop.test', '198.51.100.2')).toBeUndefined();
+    expect(await knownTo('other@shop.test', '198.51.100.1')).toBeUndefined();
+  });
+});
+
 describe('a rate of 100 a second with a reserve of 100', () => {
   it('admits a burst of 200 requests and answers the others with 429 and Retry-After', async () => {
     const answers = await burst((attempt) => gateway.client.get('/v1/products', from(`203.0.113.10${attempt}`)));

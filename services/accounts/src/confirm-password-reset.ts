@@ -7,6 +7,7 @@ import { requireUsable, useEmailToken, voidEmailTokens } from './email-token.ts'
 import { countCredentialsChange, saveAccount, withdrawEmailChange } from './email-verification.ts';
 import { withdrawErasure } from './erasure.ts';
 import { endAllFamilies } from './refresh-token.ts';
+import { waiterOf } from './session-client.ts';
 
 /**
  * @throws Problem 400 for a token that is not valid, 422 for a common password, 503 when too many passwords wait for
@@ -19,7 +20,7 @@ export const confirmPasswordReset: Operation<'confirmPasswordReset'> = async (re
   const kept = await keptAnswer(request, context);
   if (kept !== undefined) return kept;
   await requireUsable(request, context, 'password-reset', token);
-  const passwordHash = await context.passwords.hash(password);
+  const passwordHash = await context.passwords.hash(password, waiterOf(request, true));
   return useEmailToken(request, context, 'password-reset', token, async (tx, { account }) => {
     const { id: accountId } = account;
     // The holder may not know about an unverified change of the address or an erasure, so both are withdrawn.

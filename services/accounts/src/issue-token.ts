@@ -12,7 +12,8 @@ import { logInMachine } from './machine.ts';
 import { findHolders } from './mailbox.ts';
 import { inside } from './models.ts';
 import { type RefreshToken, rotate, startFamily } from './refresh-token.ts';
-import { sessionClientOf } from './session-client.ts';
+import type { Waiter } from './semaphore.ts';
+import { sessionClientOf, waiterOf } from './session-client.ts';
 import type { SigningKey } from './signing-key.ts';
 
 type TokenRequest = Parameters<Operation<'issueToken'>>[0];
@@ -74,8 +75,10 @@ function keyFaults({ headers }: OperationRequest): Fault[] {
 
 /** The same steps run with and without an account: two queries, one check of a hash, one row in the audit log. */
 async function logIn(request: OperationRequest, context: Context, email: string, password: string): Promise<Granted> {
+  // The gateway remembers from which networks each e-mail address has logged in.
+  const waiter = waiterOf(request, request.headers['x-known-client'] === '1');
   const ids = await findHolders(context.database, email);
-  const found = await withPassword(await Account.findAll({ where: { id: ids } }), password, context);
+  const found = await withPassword(await Account.findAll({ where: { id: ids } }), password, context, waiter);
   const granted = await context.database.transaction(async (tx) => {
     // The row is read again with a lock, because the password may have changed while the given one was checked against
     // the old hash.
@@ -106,9 +109,10 @@ async function withPassword(
   accounts: readonly Account[],
   password: string,
   { passwords }: Context,
+  waiter: Waiter,
 ): Promise<Account | undefined> {
-  for (const account of accounts) if (await passwords.matches(account.passwordHash, password)) return account;
-  if (accounts.length === 0) await passwords.matches(undefined, password);
+  for (const account of accounts) if (await passwords.matches(account.passwordHash, password, waiter)) return account;
+  if (accounts.length === 0) await passwords.matches(undefined, password, waiter);
   return undefined;
 }
 

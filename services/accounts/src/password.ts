@@ -2,19 +2,19 @@
 // is bounded.
 import { randomBytes } from 'node:crypto';
 import { hash, type Options, verify } from '@node-rs/argon2';
-import type { Semaphore } from './semaphore.ts';
+import type { Semaphore, Waiter } from './semaphore.ts';
 
 export interface Passwords {
   /** A hash that no password matches, for an account whose password is void. */
   readonly unmatched: string;
   /** The hash to store, with its parameters and salt. @throws Problem 503 when too many are waiting */
-  hash(password: string): Promise<string>;
+  hash(password: string, waiter: Waiter): Promise<string>;
   /**
    * Whether the password matches the hash. Without a hash, the password is checked against a hash that nothing matches,
    * so that the time does not reveal whether the account exists.
    * @throws Problem 503 when too many are waiting
    */
-  matches(stored: string | undefined, password: string): Promise<boolean>;
+  matches(stored: string | undefined, password: string, waiter: Waiter): Promise<boolean>;
 }
 
 // OWASP Password Storage Cheat Sheet: argon2id, 19 MiB, 2 passes, 1 lane. The algorithm is written as the number 2,
@@ -25,7 +25,7 @@ export async function createPasswords(semaphore: Pick<Semaphore, 'run'>): Promis
   const unmatched = await hash(randomBytes(32), strength);
   return {
     unmatched,
-    hash: (password) => semaphore.run(() => hash(password, strength)),
-    matches: (stored, password) => semaphore.run(() => verify(stored ?? unmatched, password)),
+    hash: (password, waiter) => semaphore.run(waiter, () => hash(password, strength)),
+    matches: (stored, password, waiter) => semaphore.run(waiter, () => verify(stored ?? unmatched, password)),
   };
 }

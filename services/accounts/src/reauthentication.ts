@@ -7,6 +7,7 @@ import { Account } from './account.ts';
 import { audit } from './audit.ts';
 import type { Context } from './context.ts';
 import { noSuchAccount } from './own-account.ts';
+import { waiterOf } from './session-client.ts';
 
 /** Seconds after a log-in for which its access token proves that the holder makes the request. */
 const recently = 300;
@@ -24,7 +25,8 @@ export async function checkCurrentPassword(
 ): Promise<string> {
   const account = await Account.findByPk(accountId);
   if (account === null) throw noSuchAccount();
-  if (await context.passwords.matches(account.passwordHash, password)) return account.passwordHash;
+  const waiter = waiterOf(request, true);
+  if (await context.passwords.matches(account.passwordHash, password, waiter)) return account.passwordHash;
   const entry = { action: 'reauthentication-failed', accountId, requestId: request.id, detail: {} } as const;
   await context.database.transaction((tx) => audit(tx, entry));
   throw new Problem('wrong-password', 'current_password is wrong. Nothing was changed.', {

@@ -9,6 +9,7 @@ import { sendVerification } from './email-verification.ts';
 import { isFormerOfAnother } from './former-address.ts';
 import { addressKeys, findHolders, isAddressTaken } from './mailbox.ts';
 import { inside } from './models.ts';
+import { waiterOf } from './session-client.ts';
 
 /**
  * @throws Problem 409 for a registered e-mail address, 422 for a common password, 503 when too many passwords wait for
@@ -22,7 +23,7 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
   const kept = await keptAnswer(request, context);
   if (kept !== undefined) return kept;
   // The hash is computed before the transaction, so that a request that waits for its hash occupies no connection.
-  const passwordHash = await context.passwords.hash(password);
+  const passwordHash = await context.passwords.hash(password, waiterOf(request, false));
   return idempotent(request, context, async (tx) => {
     const row = {
       id: newId(),

@@ -22,6 +22,7 @@ import { inside } from './models.ts';
 import { noSuchAccount, ownAccountId } from './own-account.ts';
 import { checkCurrentPassword, requireHolder } from './reauthentication.ts';
 import { endAllFamilies } from './refresh-token.ts';
+import { waiterOf } from './session-client.ts';
 
 /**
  * A patch that changes nothing keeps the version and sends no event. A new e-mail address takes effect when it is
@@ -38,7 +39,8 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
     currentPassword === undefined
       ? undefined
       : await checkCurrentPassword(request, context, accountId, currentPassword);
-  const passwordHash = password === undefined ? undefined : await context.passwords.hash(password);
+  const passwordHash =
+    password === undefined ? undefined : await context.passwords.hash(password, waiterOf(request, true));
   return context.database.transaction(async (tx) => {
     const account = await Account.findOne({ where: { id: accountId, ...notErased() }, ...inside(tx, 'UPDATE') });
     if (account === null) throw noSuchAccount();

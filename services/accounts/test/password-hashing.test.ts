@@ -4,17 +4,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEmailTokenSeal } from '@shop/shared/auth';
 import { createCursors } from '@shop/shared/collection';
 import { connectDatabase } from '@shop/shared/database';
-import { Problem } from '@shop/shared/problem';
+import type { Problem } from '@shop/shared/problem';
 import { createLog } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
 import { defineAccount } from '../src/account.ts';
 import { issueToken } from '../src/issue-token.ts';
 import { createKeyEncryption } from '../src/key-encryption.ts';
 import { connectModels } from '../src/models.ts';
 import { createPasswords, type Passwords } from '../src/password.ts';
-import { Semaphore } from '../src/semaphore.ts';
 import { followSigningKeys } from '../src/signing-key.ts';
 import { openSupportCollections } from '../src/support-collections.ts';
-import { freshEmail, logIn, password, register, startAccounts, type TestAccounts } from './accounts.ts';
+import { countAccounts, freshEmail, logIn, password, register, startAccounts, type TestAccounts } from './accounts.ts';
 
 let accounts: TestAccounts;
 
@@ -34,7 +34,7 @@ describe('a log-in', () => {
     database = connectDatabase({ url, name: 'test', log: createLog('test', 'silent') });
     defineAccount(connectModels(database.pool));
     passwords = await createPasswords({
-      run(work) {
+      run(_waiter, work) {
         counted.push('hashed');
         return work();
       },
@@ -123,34 +123,56 @@ describe('200 concurrent registrations', () => {
   });
 });
 
-describe('the semaphore', () => {
-  it('runs calls up to its limit concurrently and the others in order, and continues after a failure', async () => {
-    const semaphore = new Semaphore({ running: 2, waiting: 3 });
-    const started: number[] = [];
-    const finish: (() => void)[] = [];
-    const work = (n: number) =>
-      semaphore.run(
-        () =>
-          new Promise<number>((resolve, reject) => {
-            started.push(n);
-            finish[n] = () => (n === 1 ? reject(new Error('failed')) : resolve(n));
-          }),
-      );
-    const all = [0, 1, 2, 3, 4].map((n) => work(n).catch(() => -1));
-    await expect(work(5)).rejects.toThrow(Problem);
-    expect(started).toEqual([0, 1]);
-    finish[1]?.();
-    expect(await all[1]).toBe(-1);
-    await new Promise(setImmediate);
-    expect(started).toEqual([0, 1, 2]);
-    for (const n of [0, 2, 3, 4]) {
-      finish[n]?.();
-      await all[n];
-      await new Promise(setImmediate);
-    }
-    expect(started).toEqual([0, 1, 2, 3, 4]);
-    const last = work(6);
-    finish[6]?.();
-    expect(await last).toBe(6);
+/** A registration that a client behind the gateway sends from this address. */
+const registerFrom = (
+  { services }: TestAccounts,
+  network: string,
+  more: Record<string, string> = {},
+  signal?: AbortSignal,
+) =>
+  fetch(new URL('/v1/accounts', services.service('accounts').url), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': network, ...more },
+    body: JSON.stringify({ email: freshEmail(), name: 'Kim Park', password }),
+    ...(signal && { signal }),
+  });
+
+describe('many registrations of one client network', () => {
+  it('do not delay a log-in from another network', async () => {
+    const own = await startAccounts({ HASH_CONCURRENCY: '1' });
+    const { email } = await register(own);
+    let done = 0;
+    const flood = Array.from({ length: 100 }, () => registerFrom(own, '192.0.2.1').then(() => (done += 1)));
+    await eventually(async () => expect(done).toBeGreaterThan(0));
+    const headers = { 'X-Forwarded-For': '203.0.113.7' };
+    const answer = await own.client.post('/v1/tokens', { body: { email, password }, headers });
+    expect(answer.status).toBe(200);
+    expect(done).toBeLessThan(60);
+    await Promise.all(flood);
+    await own.services.stop();
+  });
+
+  it('are refused a second before the deadline that the gateway sends, and are not hashed', async () => {
+    const own = await startAccounts({ HASH_CONCURRENCY: '1' });
+    const flood = Array.from({ length: 100 }, () => registerFrom(own, '192.0.2.1', { 'Request-Timeout-Ms': '1200' }));
+    const statuses = (await Promise.all(flood)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([201, 503]));
+    expect((await registerFrom(own, '192.0.2.1')).status).toBe(201);
+    expect(await countAccounts(own)).toBe(statuses.filter((status) => status === 201).length + 1);
+    await own.services.stop();
+  });
+
+  it('are not hashed when their clients have left', async () => {
+    const own = await startAccounts({ HASH_CONCURRENCY: '1' });
+    const leaving = new AbortController();
+    const flood = Array.from({ length: 100 }, () =>
+      registerFrom(own, '192.0.2.1', {}, leaving.signal).catch(() => 'left'),
+    );
+    await eventually(async () => expect(await countAccounts(own)).toBeGreaterThan(0));
+    leaving.abort();
+    await Promise.all(flood);
+    expect((await registerFrom(own, '192.0.2.1')).status).toBe(201);
+    expect(await countAccounts(own)).toBeLessThan(60);
+    await own.services.stop();
   });
 });

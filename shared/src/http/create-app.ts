@@ -148,6 +148,7 @@ async function handle<Context>(
   if (body !== undefined)
     response.locals.deprecation = operation.deprecation({ url: request.url, headers: request.headers, body });
   const input = operation.check({ url: request.url, path, headers: request.headers, body, bodyFaults });
+  let signal: AbortSignal | undefined;
   const checked: OperationRequest = {
     operationId: operation.operationId,
     method: request.method,
@@ -158,6 +159,10 @@ async function handle<Context>(
     query: input.query,
     faults: input.faults,
     headers: request.headers,
+    get signal() {
+      signal ??= abandonmentOf(response);
+      return signal;
+    },
     body: file ?? body,
   };
   // The request conforms to the contract, and the types of the function are generated from the same contract.
@@ -172,6 +177,17 @@ async function handle<Context>(
   if (answer.stream === undefined) send(response, answer, headers);
   else await sendStream(response, answer, answer.stream, headers);
   measureAnswer(arrivalAt(response), { method: request.method, route: operation.path, status: answer.status });
+}
+
+/** A signal that aborts when the connection closes before the whole response was sent. */
+function abandonmentOf(response: Response): AbortSignal {
+  const controller = new AbortController();
+  const leave = (): void => {
+    if (!response.writableFinished) controller.abort();
+  };
+  if (response.closed) leave();
+  else response.once('close', leave);
+  return controller.signal;
 }
 
 /** Returns the headers of every response of an operation except its problems. */

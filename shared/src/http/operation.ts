@@ -24,6 +24,8 @@ export interface OperationRequest {
   /** The declared parameters: a number where the contract says integer, an array where it says array. */
   readonly query: Readonly<Record<string, QueryValue>>;
   readonly headers: IncomingHttpHeaders;
+  /** Aborts when the client closes the connection before it has the response. Created at its first use. */
+  readonly signal: AbortSignal;
   /** The body, validated by the contract, or the bytes of a file; undefined when there was none. */
   readonly body: unknown;
   /**
