@@ -349,7 +349,7 @@ describe('a healthy shop', () => {
     }, settledWithin);
     const doctor = await runShop(dataDir, 'doctor');
     expect(doctor).toMatchObject({ code: 0, complaints: '' });
-    for (const check of ['gateway', 'orders', 'clock', 'migrations catalogue', 'signing keys', 'events']) {
+    for (const check of ['gateway', 'orders', 'locale', 'clock', 'migrations catalogue', 'signing keys', 'events']) {
       expect(doctor.output).toMatch(new RegExp(`^${check} +ok `, 'm'));
     }
     expect(doctor.output).not.toContain('\u001b');

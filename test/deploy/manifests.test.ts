@@ -312,6 +312,7 @@ describe('production', () => {
     expect(only(overlays.production, 'Cluster', 'postgres').spec).toMatchObject({
       instances: 3,
       enableSuperuserAccess: false,
+      bootstrap: { initdb: { encoding: 'UTF8', localeProvider: 'builtin', builtinLocale: 'C.UTF-8' } },
       postgresql: { synchronous: { method: 'any', number: 1 } },
     });
     const { replicas, rabbitmq, override } = only(overlays.production, 'RabbitmqCluster', 'rabbitmq').spec;

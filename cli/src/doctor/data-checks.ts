@@ -1,7 +1,7 @@
 // Checks of the stored data: connections, migrations, clock, currency, keys, events.
 import { join } from 'node:path';
 import { checkSigningKeys, sharedMailboxes } from '@shop/accounts/operator';
-import { knownMigrations, storedCurrency, withClient } from '@shop/shared/database';
+import { knownMigrations, localeFault, readLocale, storedCurrency, withClient } from '@shop/shared/database';
 import { longestLag } from '@shop/shared/events';
 import { operatorCommand, type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
 import type pg from 'pg';
@@ -50,7 +50,7 @@ async function checkSchema({ databases, running }: OpenShop, name: ServiceName):
           ]
         : [ok(`database ${name}`, `answers after ${Date.now() - began} ms`)];
     findings.push(await checkMigrations(client, name, migrated, running !== undefined));
-    if (name === serviceNames[0]) findings.push(await checkClock(client));
+    if (name === serviceNames[0]) findings.push(await checkLocale(client), await checkClock(client));
     return findings;
   };
   return withClient({ url: databases[name], connectWithin }, look).catch((error: unknown) => [
@@ -83,6 +83,13 @@ async function checkMigrations(
   return runs
     ? failed(`migrations ${name}`, detail, `stop the shop and start it again: ${remedy}`)
     : warning(`migrations ${name}`, detail, remedy);
+}
+
+async function checkLocale(client: pg.Client): Promise<Finding> {
+  const found = await readLocale(client);
+  const fault = localeFault(found);
+  if (fault === undefined) return ok('locale', `${found.encoding}, ${found.locale}`);
+  return (fault.isFatal ? failed : warning)('locale', fault.detail, fault.remedy);
 }
 
 /** Compares the database's clock with that of this machine. The duration of the query is subtracted. */

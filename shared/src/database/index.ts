@@ -1,6 +1,7 @@
 // Access to PostgreSQL.
 
 export { assertCurrency, storedCurrency } from './assert-currency.ts';
+export { checkLocale, localeFault, readLocale } from './check-locale.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './connect.ts';
 export { knownMigrations, migrate, pendingMigrations } from './migrate.ts';
 export { errorCode, isDatabaseUnavailable, isTimeout, unavailableStates, violatedConstraint } from './pg-errors.ts';

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
+import { checkLocale } from './check-locale.ts';
 import { errorCode } from './pg-errors.ts';
 import { withClient } from './with-client.ts';
 
@@ -52,10 +53,12 @@ async function migrationsOf(folder: string): Promise<Migration[]> {
 /**
  * Applies the missing migrations and returns their names. Of two concurrent calls, one waits for the other. A migration
  * that does not get a lock within a second is rolled back and repeated, for ten minutes.
+ * @throws StartError when the encoding of the database is not UTF8
  * @throws the error of the first statement that failed; earlier migrations stay applied
  */
 export async function migrate({ url, folder, only }: MigrateOptions): Promise<string[]> {
   return withClient({ url, name: 'migrate' }, async (client) => {
+    await checkLocale(client);
     await untilAlone(client);
     await client.query(versionTable);
     // The module is loaded here, because only some processes apply migrations. This saves 20 MB of memory in every

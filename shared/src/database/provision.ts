@@ -44,7 +44,8 @@ export async function provisionDatabase({
     await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
     const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
     if (found.rowCount === 0) {
-      await client.query(`CREATE DATABASE ${pg.escapeIdentifier(database)} ENCODING 'UTF8' TEMPLATE template0`);
+      const name = pg.escapeIdentifier(database);
+      await client.query(`CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0 ${await localeOf(client)}`);
     }
     await withClient({ url: withDatabase(adminUrl, database), connectWithin }, async (inside) => {
       await inside.query('BEGIN');
@@ -60,6 +61,16 @@ export async function provisionDatabase({
     return url.href;
   };
   return Object.fromEntries(schemas.map((role) => [role, urlOf(role)])) as Record<SchemaName, string>;
+}
+
+/** Returns the locale of a new database: by code point, which no update of a library changes. */
+async function localeOf(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ version: number }>(
+    "SELECT current_setting('server_version_num')::int AS version",
+  );
+  return (rows[0]?.version ?? 0) >= 170_000
+    ? "LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8' LOCALE 'C'"
+    : "LOCALE_PROVIDER libc LOCALE 'C'";
 }
 
 function provisioningSql(database: string, roles: Record<SchemaName, string>): string {

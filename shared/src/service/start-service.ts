@@ -1,7 +1,14 @@
 // The start of every service, in this order: database and schema, verification of callers, its own parts, events, HTTP.
 import { createServiceTokens, createTokenVerifier } from '../auth/index.ts';
 import { loadContract } from '../contract/index.ts';
-import { connectDatabase, type Database, startPruning, untilMigrated } from '../database/index.ts';
+import {
+  checkLocale,
+  connectDatabase,
+  type Database,
+  startPruning,
+  untilAvailable,
+  untilMigrated,
+} from '../database/index.ts';
 import { type ConsumerName, expiredEvents, type HandlersOf, longestLag, startEvents } from '../events/index.ts';
 import {
   type AnswerMemory,
@@ -69,6 +76,7 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
     life.onStop('database', () => database.close());
     health.add('database', () => database.ping());
     await untilMigrated(database, `${folder}/migrations`, log);
+    await untilAvailable(() => checkLocale(database.pool, log), log);
     life.onStop('pruning', startPruning(database.pool, [expiredAnswers, ...expiredEvents], log));
 
     const callers = openCallers(name, config, life);
