@@ -34,14 +34,21 @@ export async function readTables(client: pg.Client): Promise<TableState[]> {
  * Returns a line for each table that is read or written as a whole while requests wait.
  * @param before the tables at the beginning of the transaction
  * @param after the tables at its end, before COMMIT
+ * @param used the names of the tables that the last release uses
  */
-export function blockedFaults(before: readonly TableState[], after: readonly TableState[]): string[] {
-  return before.flatMap(({ name, file, scans }) => {
+export function blockedFaults(
+  before: readonly TableState[],
+  after: readonly TableState[],
+  used: ReadonlySet<string>,
+): string[] {
+  return before.flatMap(({ name }) => {
     const present = after.find((table) => table.name === name);
-    if (present === undefined) return [];
-    if (present.file !== file) return [`${name} is written anew, and requests wait`];
+    if (present === undefined || !used.has(name)) return [];
+    // A table that takes the place of another one by its name keeps its file.
+    const former = before.find(({ file }) => file === present.file);
+    if (former === undefined) return [`${name} is written anew, and requests wait`];
     const locks = present.locks.filter((lock) => blocking.has(lock));
-    return present.scans > scans && locks.length > 0
+    return present.scans > former.scans && locks.length > 0
       ? [`${name} is read as a whole, and requests wait (${locks.join(', ')})`]
       : [];
   });

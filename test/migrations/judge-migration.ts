@@ -20,7 +20,8 @@ export const isConcurrent = ({ name }: Migration): boolean => name.endsWith('.co
  */
 export async function judgeMigration(client: pg.Client, migration: Migration, used: Schema): Promise<string[]> {
   const { name, text } = migration;
-  const before = (await readTables(client)).filter((table) => used.has(`relation ${table.name}`));
+  const before = await readTables(client);
+  const names = new Set(before.map((table) => table.name).filter((table) => used.has(`relation ${table}`)));
   const restrictions = await readRestrictions(client);
   try {
     for (const statement of isConcurrent(migration) ? concurrentStatements(text) : [text])
@@ -29,7 +30,7 @@ export async function judgeMigration(client: pg.Client, migration: Migration, us
     return [`${name} fails: ${error instanceof Error ? error.message : String(error)}`];
   }
   const faults = [
-    ...(isConcurrent(migration) ? concurrentFaults(text) : blockedFaults(before, await readTables(client))),
+    ...(isConcurrent(migration) ? concurrentFaults(text) : blockedFaults(before, await readTables(client), names)),
     ...restrictionFaults(restrictions, await readRestrictions(client), used, text),
     ...schemaFaults(withoutUnused(used, text), await readSchema(client)),
   ];

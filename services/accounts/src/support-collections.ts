@@ -43,7 +43,7 @@ const byEmail: CollectionSpec = {
 
 /** The SQL condition that the e-mail address or the name begins with a text that `emailKey` has normalized. */
 export function prefixCondition(prefix: string): string {
-  return `(mailbox_key ^@ ${prefix} OR email_key ^@ ${prefix} OR (lower(name) COLLATE "C") ^@ lower(${prefix}))`;
+  return `(mailbox_key ^@ ${prefix} OR email_key ^@ ${prefix} OR (name_key(name) COLLATE "C") ^@ name_key(${prefix}))`;
 }
 
 /** The SQL expression for the author of a row of the audit log. */

@@ -88,6 +88,20 @@ describe('GET /v1/accounts', () => {
     expect(idsOf(await find({ q: ` ${stem.toUpperCase()} MÜ` }))).toEqual([byBoth, byName]);
   });
 
+  it.each([
+    ['Ümit', 'ümit', 'ÜMIT'],
+    ['ÉLODIE', 'élodie', 'Élodie'],
+    ['ЁЖИК', 'ёжик', 'Ёжик'],
+    ['ΟΔΟΣ', 'οδος', 'οδοσ', 'ΟΔΟΣ'],
+    ['İsmail', 'İsmail', 'i\u0307smail'],
+    ['Straße', 'straße', 'STRAẞE'],
+  ])('finds an account by the name %j in capital and in small letters', async (name, ...spellings) => {
+    const stem = newId().slice(-6);
+    const { id } = await register(accounts, { name: `${name} ${stem}` });
+    for (const spelling of spellings)
+      expect([spelling, idsOf(await find({ q: `${spelling} ${stem}` }))]).toEqual([spelling, [id]]);
+  });
+
   it('pages through the accounts, and a cursor belongs to its query', async () => {
     const stem = `zp${newId().slice(-6)}`;
     const ids: string[] = [];

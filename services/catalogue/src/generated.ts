@@ -996,10 +996,11 @@ export interface components {
     };
     parameters: {
         /**
-         * @description Words that a product must have in its name, brand, category or description, in any order. Capital letters, accents, the endings
-         *     of English and Russian words and words like `with` make no difference. When nothing is found, words that no name, brand or
-         *     category has are also searched for as similar words (one error from 4 letters, two from 8), as the beginning of a word and as
-         *     two words, and neighbouring words as one. At last, words that resemble nothing are left out.
+         * @description Words that a product must have in its name, brand, category or description, in any order. Capital letters, accents, the vowel
+         *     marks of Arabic and Hebrew, the endings of English and Russian words, words like `with`, and a blank between a number and the
+         *     letters beside it (`500 ml`, `500ml`) make no difference. When nothing is found, words that no name, brand or category has are
+         *     also searched for as similar words (one error from 4 letters, two from 8), as the beginning of a word and as two words, and
+         *     neighbouring words as one. At last, words that resemble nothing are left out.
          */
         readonly SearchText: components["schemas"]["SearchText"];
         /**
@@ -1084,10 +1085,11 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /**
-                 * @description Words that a product must have in its name, brand, category or description, in any order. Capital letters, accents, the endings
-                 *     of English and Russian words and words like `with` make no difference. When nothing is found, words that no name, brand or
-                 *     category has are also searched for as similar words (one error from 4 letters, two from 8), as the beginning of a word and as
-                 *     two words, and neighbouring words as one. At last, words that resemble nothing are left out.
+                 * @description Words that a product must have in its name, brand, category or description, in any order. Capital letters, accents, the vowel
+                 *     marks of Arabic and Hebrew, the endings of English and Russian words, words like `with`, and a blank between a number and the
+                 *     letters beside it (`500 ml`, `500ml`) make no difference. When nothing is found, words that no name, brand or category has are
+                 *     also searched for as similar words (one error from 4 letters, two from 8), as the beginning of a word and as two words, and
+                 *     neighbouring words as one. At last, words that resemble nothing are left out.
                  */
                 readonly q?: components["parameters"]["SearchText"];
                 /**

@@ -29,7 +29,7 @@ export {
   recordedCalls,
   recordedEvents,
 } from './contracts/recordings.ts';
-export { createTestDatabase, serviceFolder, type TestDatabase } from './database.ts';
+export { createTestDatabase, serviceFolder, type TestDatabase, useLocale } from './database.ts';
 export { eventually } from './eventually.ts';
 export { highHoldLimits } from './hold-limits.ts';
 export { lockWaits } from './lock-waits.ts';

@@ -20,7 +20,7 @@ const alternativesOfSearch = 24;
  * @param from the products that the caller sees: a table expression; only their words are known
  */
 export async function* interpretations(on: Queryable, from: string, text: string): AsyncGenerator<Terms> {
-  const all = (await readWords(on, text)).filter(({ lexemes }) => lexemes.length > 0);
+  const all = await readWords(on, text);
   const withoutStopWords = all.filter(({ isStopWord }) => !isStopWord);
   const words = distinct(withoutStopWords.length > 0 ? withoutStopWords : all);
   if (words.length === 0) return;

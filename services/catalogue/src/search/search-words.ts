@@ -1,4 +1,4 @@
-// The words of a search, as PostgreSQL splits and stems them, and the known words that resemble them.
+// The words of a search, as PostgreSQL folds and stems them, and the known words that resemble them.
 import { queryRows } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
 import { inHead, type Lexemes } from './terms.ts';
@@ -17,30 +17,23 @@ export interface KnownWord {
   readonly lexemes: Lexemes;
 }
 
-const lexemesOf = (word: string) => `array_to_json(tsvector_to_array(to_tsvector('search', ${word})))`;
-
-// 12 is the parser's type for blanks.
 const wordsOfText = `
-  SELECT token, ${lexemesOf('token')}, to_tsvector('search_stops', token) = ''
-  FROM ts_parse('default', search_text($1, false)) WITH ORDINALITY AS asked (kind, token, place)
-  WHERE kind <> 12 ORDER BY place`;
+  SELECT token, search_lexeme(token), ts_lexize('search_stop_words', token) = '{}'
+  FROM string_to_table(search_text($1, false), ' ') WITH ORDINALITY AS asked (token, place)
+  WHERE token <> '' ORDER BY place`;
 
 /** Returns the words of a text in their order. */
 export async function readWords(on: Queryable, text: string): Promise<Word[]> {
   const rows = await queryRows(on, { name: 'search words', text: wordsOfText, values: [text] });
-  return rows.map(([word, lexemes, isStopWord]) => {
-    return {
-      word: word ?? '',
-      lexemes: JSON.parse(lexemes ?? '[]') as Lexemes,
-      isStopWord: isStopWord === 't',
-    };
+  return rows.map(([word, lexeme, isStopWord]) => {
+    return { word: word ?? '', lexemes: [lexeme ?? ''], isStopWord: isStopWord === 't' };
   });
 }
 
 // The index finds words with a common key. Far more words have a common key than differ by one error, so only a bounded
 // number of them is compared.
 const knownWords = `
-  SELECT asked, word, ${lexemesOf('word')}
+  SELECT asked, word, search_lexeme(word)
   FROM (
     SELECT asked, near.word FROM unnest($1::text[]) AS asked CROSS JOIN LATERAL (
       (SELECT word FROM search_words WHERE keys && search_keys(asked) LIMIT 500)
@@ -63,8 +56,8 @@ export async function readKnownWords(
 ): Promise<KnownWord[]> {
   const values = [misspelled, exact];
   const rows = await queryRows(on, { name: 'known search words', text: knownWords, values });
-  return rows.map(([asked, word, lexemes]) => {
-    return { asked: asked ?? undefined, word: word ?? '', lexemes: JSON.parse(lexemes ?? '[]') as Lexemes };
+  return rows.map(([asked, word, lexeme]) => {
+    return { asked: asked ?? undefined, word: word ?? '', lexemes: [lexeme ?? ''] };
   });
 }
 

@@ -1,0 +1,38 @@
+// The tests of searches on a database with the locale C, which knows the capital letters of ASCII only.
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { knownMigrations, migrate, withClient } from '@shop/shared/database';
+import { createTestDatabase, serviceFolder, type TestDatabase, useLocale } from '@shop/shared/testing';
+
+useLocale('C');
+await import('./find-products.test.ts');
+await import('./search-spellings.test.ts');
+
+/** The first migration that does not depend on the locale of the database. */
+const first = '0056_search_letters.sql';
+const folder = `${serviceFolder('catalogue')}/migrations`;
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase([]);
+});
+afterAll(() => database.drop());
+
+it('finds the products of a shop whose words were stored before, after its migrations are applied', async () => {
+  const url = database.urls.catalogue;
+  const all = await knownMigrations(folder);
+  await migrate({ url, folder, only: all.slice(0, all.indexOf(first)) });
+  const insert = `INSERT INTO products (id, name, brand, category, price_minor, status)
+    VALUES (gen_random_uuid(), $1, 'ÉMILE', 'Kitchen', 100, 'active')`;
+  const find = "SELECT count(*)::int AS found FROM product_search WHERE lexemes @@ 'ubergang & emil'";
+  const findWord = "SELECT count(*)::int AS found FROM search_words WHERE word = 'ubergang'";
+  await withClient({ url }, async (client) => {
+    const count = async (text: string) => (await client.query<{ found: number }>(text)).rows[0]?.found;
+    await client.query(insert, ['ÜBERGANG']);
+    expect(await count(find)).toBe(0);
+    await migrate({ url, folder });
+    expect(await count(find)).toBe(1);
+    await client.query(insert, ['Übergang']);
+    await client.query("UPDATE products SET name = 'ÜBERGANG' WHERE name = 'Übergang'");
+    expect(await count(find)).toBe(2);
+    expect(await count(findWord)).toBe(1);
+  });
+});
