@@ -2689,8 +2689,8 @@ export interface components {
                 };
             };
         };
-        /** @description The account has changed since the version in `If-Match`. */
-        AccountsPreconditionFailed: {
+        /** @description The condition of `If-Match` or `If-None-Match` does not hold. */
+        PreconditionFailed: {
             headers: {
                 [name: string]: unknown;
             };
@@ -3074,18 +3074,6 @@ export interface components {
                 };
             };
         };
-        /** @description The order has changed since the version in `If-Match`. */
-        OrdersPreconditionFailed: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {string} */
-                    code: "precondition-failed";
-                };
-            };
-        };
         /** @description `reference-reused`: the reference was recorded with another order or amount; or `idempotency-key-reused`. */
         ReferenceReused: {
             headers: {
@@ -3212,18 +3200,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
                     code: "unsupported-media-type";
-                };
-            };
-        };
-        /** @description The product has changed since the version in `If-Match`. */
-        CataloguePreconditionFailed: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {string} */
-                    code: "precondition-failed";
                 };
             };
         };
@@ -3493,6 +3469,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["SupportForbidden"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -3535,6 +3512,7 @@ export interface operations {
             400: components["responses"]["AccountsInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["RegistrationConflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["RegistrationRefused"];
@@ -3580,6 +3558,7 @@ export interface operations {
             403: components["responses"]["AccountsForbidden"];
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -3627,7 +3606,7 @@ export interface operations {
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["EmailAlreadyRegistered"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPatchType"];
             422: components["responses"]["PasswordTooCommon"];
@@ -3681,7 +3660,7 @@ export interface operations {
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -3720,6 +3699,7 @@ export interface operations {
             403: components["responses"]["UpdateForbidden"];
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -3762,6 +3742,7 @@ export interface operations {
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -3807,6 +3788,7 @@ export interface operations {
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -3852,6 +3834,7 @@ export interface operations {
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -3897,6 +3880,7 @@ export interface operations {
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -3949,6 +3933,7 @@ export interface operations {
             403: components["responses"]["SupportForbidden"];
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -3989,6 +3974,7 @@ export interface operations {
             403: components["responses"]["ExportForbidden"];
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -4026,6 +4012,7 @@ export interface operations {
             403: components["responses"]["AddressChangeBlocked"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["VerificationConflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -4063,6 +4050,7 @@ export interface operations {
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["VerificationConflict"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["AccountsRefused"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -4100,6 +4088,7 @@ export interface operations {
             400: components["responses"]["InvalidToken"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["VerificationConflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -4139,6 +4128,7 @@ export interface operations {
             400: components["responses"]["AccountsInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -4178,6 +4168,7 @@ export interface operations {
             400: components["responses"]["InvalidToken"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["RegistrationRefused"];
@@ -4216,6 +4207,7 @@ export interface operations {
             401: components["responses"]["InvalidCredentials"];
             403: components["responses"]["AccountBlocked"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             429: components["responses"]["AccountsTooManyRequests"];
@@ -4249,6 +4241,7 @@ export interface operations {
             };
             400: components["responses"]["AccountsInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             429: components["responses"]["AccountsTooManyRequests"];
@@ -4281,6 +4274,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["MachineForbidden"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -4309,6 +4303,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["MachineForbidden"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -4341,6 +4336,7 @@ export interface operations {
             403: components["responses"]["MachineForbidden"];
             404: components["responses"]["SessionNotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -4381,6 +4377,7 @@ export interface operations {
             };
             400: components["responses"]["AccountsInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -4442,6 +4439,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ForeignAccount"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -4486,6 +4484,7 @@ export interface operations {
             403: components["responses"]["MachineForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["OrderConflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["OrderUnprocessable"];
@@ -4519,6 +4518,7 @@ export interface operations {
             403: components["responses"]["MachineForbidden"];
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -4558,6 +4558,7 @@ export interface operations {
             403: components["responses"]["MachineForbidden"];
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -4608,7 +4609,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["CancelConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -4644,7 +4645,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TransitionConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -4683,7 +4684,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TransitionConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -4719,7 +4720,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TransitionConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -4756,6 +4757,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["PaymentConflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["ReferenceReused"];
@@ -4794,6 +4796,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["RefundConflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["ReferenceReused"];
@@ -4888,6 +4891,7 @@ export interface operations {
             304: components["responses"]["PageNotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -4932,6 +4936,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ProductConflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -4974,6 +4979,7 @@ export interface operations {
             304: components["responses"]["PageNotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["QueryTooCostly"];
@@ -5037,6 +5043,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ImportInProgress"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["NotNdjson"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -5074,6 +5081,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -5117,6 +5125,7 @@ export interface operations {
             304: components["responses"]["PageNotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -5161,6 +5170,7 @@ export interface operations {
             304: components["responses"]["PageNotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -5199,6 +5209,7 @@ export interface operations {
             400: components["responses"]["CatalogueInvalidRequest"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -5234,7 +5245,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["CataloguePreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -5279,7 +5290,7 @@ export interface operations {
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["StockConflict"];
-            412: components["responses"]["CataloguePreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPatchType"];
             429: components["responses"]["GatewayTooManyRequests"];
@@ -5316,6 +5327,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -5363,6 +5375,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];

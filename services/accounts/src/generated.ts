@@ -745,7 +745,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The account has changed since the version in `If-Match`. */
+        /** @description The condition of `If-Match` or `If-None-Match` does not hold. */
         readonly PreconditionFailed: {
             headers: {
                 readonly [name: string]: unknown;
@@ -988,6 +988,7 @@ export interface operations {
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 403: components["responses"]["SupportForbidden"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 422: components["responses"]["QueryTooCostly"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
@@ -1028,6 +1029,7 @@ export interface operations {
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["RegistrationConflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["RegistrationRefused"];
@@ -1072,6 +1074,7 @@ export interface operations {
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
             readonly 502: components["responses"]["BadGateway"];
@@ -1207,6 +1210,7 @@ export interface operations {
             readonly 403: components["responses"]["UpdateForbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
             readonly 502: components["responses"]["BadGateway"];
@@ -1247,6 +1251,7 @@ export interface operations {
             readonly 404: components["responses"]["AccountNotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["InProgress"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["Refused"];
@@ -1290,6 +1295,7 @@ export interface operations {
             readonly 404: components["responses"]["AccountNotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["InProgress"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["Refused"];
@@ -1333,6 +1339,7 @@ export interface operations {
             readonly 404: components["responses"]["AccountNotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["InProgress"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["Refused"];
@@ -1376,6 +1383,7 @@ export interface operations {
             readonly 404: components["responses"]["AccountNotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["InProgress"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["Refused"];
@@ -1427,6 +1435,7 @@ export interface operations {
             readonly 403: components["responses"]["SupportForbidden"];
             readonly 404: components["responses"]["AccountNotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 422: components["responses"]["QueryTooCostly"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
@@ -1466,6 +1475,7 @@ export interface operations {
             readonly 403: components["responses"]["ExportForbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
             readonly 502: components["responses"]["BadGateway"];
@@ -1501,6 +1511,7 @@ export interface operations {
             readonly 403: components["responses"]["AddressChangeBlocked"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["VerificationConflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["Refused"];
@@ -1537,6 +1548,7 @@ export interface operations {
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["VerificationConflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 422: components["responses"]["Refused"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
@@ -1572,6 +1584,7 @@ export interface operations {
             readonly 400: components["responses"]["InvalidToken"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["VerificationConflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["Refused"];
@@ -1609,6 +1622,7 @@ export interface operations {
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["InProgress"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["Refused"];
@@ -1646,6 +1660,7 @@ export interface operations {
             readonly 400: components["responses"]["InvalidToken"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["InProgress"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["RegistrationRefused"];
@@ -1682,6 +1697,7 @@ export interface operations {
             readonly 401: components["responses"]["InvalidCredentials"];
             readonly 403: components["responses"]["AccountBlocked"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 429: components["responses"]["TooManyRequests"];
@@ -1713,6 +1729,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 429: components["responses"]["TooManyRequests"];
@@ -1744,6 +1761,7 @@ export interface operations {
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 403: components["responses"]["MachineForbidden"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
             readonly 502: components["responses"]["BadGateway"];
@@ -1771,6 +1789,7 @@ export interface operations {
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 403: components["responses"]["MachineForbidden"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
             readonly 502: components["responses"]["BadGateway"];
@@ -1802,6 +1821,7 @@ export interface operations {
             readonly 403: components["responses"]["MachineForbidden"];
             readonly 404: components["responses"]["SessionNotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
             readonly 502: components["responses"]["BadGateway"];
@@ -1841,6 +1861,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 500: components["responses"]["InternalError"];
             readonly 502: components["responses"]["BadGateway"];

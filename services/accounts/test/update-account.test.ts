@@ -377,6 +377,11 @@ describe('412', () => {
     expect((await read()).body.name).toBe('Kim Park');
   });
 
+  it('refuses If-None-Match: * and changes nothing', async () => {
+    expect((await patch({ name: 'Stale' }, { 'If-None-Match': '*' })).status).toBe(412);
+    expect((await read()).body.name).toBe('Kim Park');
+  });
+
   it('refuses the tag of another account of the same version', async () => {
     const other = await register(accounts);
     const { etag = '' } = (await accounts.client.get(other.path, { token: other.token })).headers;

@@ -1,7 +1,7 @@
 // DELETE /v1/products/{productId}: archives a product. Orders that have it are not affected.
 import { sql } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { etagOf, requireMatch, weakEtagOf } from '@shop/shared/http';
+import { etagOf, requireMatch, requireNoneMatch, weakEtagOf } from '@shop/shared/http';
 import { shownColumns } from './archived-status.ts';
 import type { Operation } from './context.ts';
 import { noSuchProduct } from './product.ts';
@@ -22,8 +22,10 @@ export const archiveProduct: Operation<'archiveProduct'> = async (request, { dat
       [productId],
     );
     if (!present) throw noSuchProduct();
+    const tags = [etagOf(present.version), weakEtagOf(present.version)];
+    requireNoneMatch(request.headers, ...tags);
     if (present.isArchived) return;
-    requireMatch(request.headers, etagOf(present.version), weakEtagOf(present.version));
+    requireMatch(request.headers, ...tags);
     const [archived] = await sql<{ version: number }>(
       tx,
       `UPDATE products SET archived_status = status, status = 'pending' WHERE id = $1 RETURNING version`,

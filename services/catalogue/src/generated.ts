@@ -860,7 +860,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The product has changed since the version in `If-Match`. */
+        /** @description The condition of `If-Match` or `If-None-Match` does not hold. */
         readonly PreconditionFailed: {
             headers: {
                 readonly [name: string]: unknown;
@@ -1164,6 +1164,7 @@ export interface operations {
             readonly 304: components["responses"]["PageNotModified"];
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 422: components["responses"]["QueryTooCostly"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
@@ -1203,6 +1204,7 @@ export interface operations {
             readonly 403: components["responses"]["Forbidden"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["ProductConflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["IdempotencyKeyReused"];
@@ -1240,6 +1242,7 @@ export interface operations {
             readonly 304: components["responses"]["PageNotModified"];
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["QueryTooCostly"];
@@ -1298,6 +1301,7 @@ export interface operations {
             readonly 403: components["responses"]["Forbidden"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["ImportInProgress"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["NotNdjson"];
             readonly 422: components["responses"]["IdempotencyKeyReused"];
@@ -1331,6 +1335,7 @@ export interface operations {
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };
@@ -1370,6 +1375,7 @@ export interface operations {
             readonly 304: components["responses"]["PageNotModified"];
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 422: components["responses"]["QueryTooCostly"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
@@ -1410,6 +1416,7 @@ export interface operations {
             readonly 304: components["responses"]["PageNotModified"];
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 422: components["responses"]["QueryTooCostly"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
@@ -1444,6 +1451,7 @@ export interface operations {
             readonly 400: components["responses"]["InvalidRequest"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };
@@ -1548,6 +1556,7 @@ export interface operations {
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };
@@ -1591,6 +1600,7 @@ export interface operations {
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 422: components["responses"]["QueryTooCostly"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];

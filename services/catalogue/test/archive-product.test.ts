@@ -107,6 +107,7 @@ describe('refused', () => {
       status: 412,
       body: { code: 'precondition-failed' },
     });
+    expect((await archive(id, { 'If-None-Match': '*' })).status).toBe(412);
     expect((await view(id)).body).not.toHaveProperty('archived');
     expect((await archive(id, { 'If-Match': 'W/"1.5.0"' })).status).toBe(204);
     expect((await archive(newId())).status).toBe(404);

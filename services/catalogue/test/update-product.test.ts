@@ -241,6 +241,8 @@ describe('412, 415', () => {
       status: 412,
       body: { code: 'precondition-failed' },
     });
+    expect((await patch({ price: 2 }, { 'If-None-Match': '*' })).status).toBe(412);
+    expect((await patch({ price: 2 }, { 'If-None-Match': (await view()).headers.etag ?? '' })).status).toBe(412);
     expect((await view()).body.price).toBe(1);
   });
 

@@ -640,7 +640,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The order has changed since the version in `If-Match`. */
+        /** @description The condition of `If-Match` or `If-None-Match` does not hold. */
         readonly PreconditionFailed: {
             headers: {
                 readonly [name: string]: unknown;
@@ -900,6 +900,7 @@ export interface operations {
             readonly 401: components["responses"]["Unauthenticated"];
             readonly 403: components["responses"]["ForeignAccount"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 422: components["responses"]["QueryTooCostly"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
@@ -939,6 +940,7 @@ export interface operations {
             readonly 403: components["responses"]["MachineForbidden"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["OrderConflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["OrderUnprocessable"];
@@ -968,6 +970,7 @@ export interface operations {
             readonly 403: components["responses"]["MachineForbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };
@@ -1003,6 +1006,7 @@ export interface operations {
             readonly 403: components["responses"]["MachineForbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };
@@ -1178,6 +1182,7 @@ export interface operations {
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["PaymentConflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["ReferenceReused"];
@@ -1211,6 +1216,7 @@ export interface operations {
             readonly 404: components["responses"]["NotFound"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["RefundConflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedPostType"];
             readonly 422: components["responses"]["ReferenceReused"];

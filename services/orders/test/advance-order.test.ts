@@ -211,6 +211,13 @@ describe('an order whose units are not on hand', () => {
 });
 
 describe('412', () => {
+  it('refuses If-None-Match: * and changes nothing', async () => {
+    const id = await order('process');
+    const answer = await shop.act(shop.staff, id, 'ship', { headers: { 'If-None-Match': '*' } });
+    expect(answer.status).toBe(412);
+    expect((await shop.view(customer, id)).body.status).toBe('processing');
+  });
+
   it.each(['"1"', 'W/"1"', 'W/"22"'])('refuses another version, as If-Match: %s', async (tag) => {
     const id = await order('process');
     const answer = await shop.act(shop.staff, id, 'ship', { headers: { 'If-Match': tag } });

@@ -309,6 +309,7 @@ describe('412', () => {
     await shop.act(shop.staff, id, 'process');
     const answer = await shop.act(customer, id, 'cancel', { headers: { 'If-Match': '"1"' } });
     expect(answer.status).toBe(412);
+    expect((await shop.act(customer, id, 'cancel', { headers: { 'If-None-Match': '*' } })).status).toBe(412);
     expect((await shop.view(customer, id)).body.status).toBe('processing');
   });
 });

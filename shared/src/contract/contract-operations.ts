@@ -1,5 +1,5 @@
 // The operations of a contract and their permitted callers, for the gateway. No schema is compiled.
-import { dereference, isNode, type Node } from './openapi-document.ts';
+import { dereference, isNode, type Node, nodeOf } from './openapi-document.ts';
 
 export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof methods)[number];
@@ -27,6 +27,10 @@ export interface OperationOutline {
   readonly takesKey: boolean;
   /** Whether it answers 304 without a body when `If-None-Match` matches the present representation. */
   readonly conditional: boolean;
+  /** Whether it compares `If-Match` and `If-None-Match` with the version of a resource itself. */
+  readonly versioned: boolean;
+  /** Whether a resource at its path has a representation, which GET returns. */
+  readonly represented: boolean;
   /** The maximum size of its body in bytes (`x-max-bytes`); undefined when the contract has none. */
   readonly maxBytes: number | undefined;
   /** Whether its body is a file and not a JSON value. `maxBytes` may then exceed the maximum of other bodies. */
@@ -40,24 +44,39 @@ export interface OperationOutline {
 export function outlineOperations(document: Node): OperationOutline[] {
   return Object.entries(isNode(document.paths) ? document.paths : {}).flatMap(([path, item]) =>
     methods.flatMap((method) => {
-      const operation = isNode(item) ? item[method] : undefined;
-      return isNode(operation) ? [outline(document, path, method, operation)] : [];
+      return isNode(item) && isNode(item[method]) ? [outline(document, path, item, method)] : [];
     }),
   );
 }
 
-function outline(document: Node, path: string, method: Method, operation: Node): OperationOutline {
+function outline(document: Node, path: string, item: Node, method: Method): OperationOutline {
+  const operation = nodeOf(item[method]);
   const { operationId } = operation;
   if (typeof operationId !== 'string') throw new Error(`${method} ${path} has no operationId`);
   const internal = operation['x-internal'] === true;
   const security = securityOf(operation.security ?? document.security, operation['x-machine-scopes']);
   const parameters = Array.isArray(operation.parameters) ? operation.parameters.filter(isNode) : [];
-  const takesKey = parameters.some((parameter) => dereference(document, parameter).name === 'Idempotency-Key');
+  const takes = (header: string) => parameters.some((each) => dereference(document, each).name === header);
+  const takesKey = takes('Idempotency-Key');
+  const versioned = takes('If-Match');
+  const represented = isNode(item.get);
   const conditional = isNode(operation.responses) && '304' in operation.responses;
   const body = dereference(document, operation.requestBody);
   const maxBytes = maxBytesOf(operationId, body);
   const takesFile = isNode(body.content) && !Object.keys(body.content).some(isJson);
-  return { operationId, method, path, internal, security, takesKey, conditional, maxBytes, takesFile };
+  return {
+    operationId,
+    method,
+    path,
+    internal,
+    security,
+    takesKey,
+    conditional,
+    versioned,
+    represented,
+    maxBytes,
+    takesFile,
+  };
 }
 
 function isJson(mediaType: string): boolean {

@@ -48,6 +48,7 @@ export function answerKept(
 ): boolean {
   const { operation, etag, headers, content } = answer;
   if (caller !== undefined && operation.security.scopes.every((scope) => caller.scopes.has(scope))) return false;
+  if (request.headers['if-match'] !== undefined) return false;
   const unchanged = isUnchanged(request, etag);
   if (unchanged === undefined) return false;
   const arrival = arrived ?? beginningOf(request.headers);

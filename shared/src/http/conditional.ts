@@ -48,29 +48,71 @@ function withoutState(tag: string): string {
 }
 
 /**
- * Compares `If-Match` with the tags of the present version, character by character (RFC 9110 section 13.1.1). The parts
- * of a tag after the version are ignored. Call it with the row locked.
+ * Compares the conditions of a change with the tags of the present version: first `If-Match`, character by character,
+ * then `If-None-Match` (RFC 9110 section 13.2.2). The parts of a tag after the version are ignored. Call it with the row
+ * locked.
  * @param current the strong tag, and the weak one if responses have it: a change depends on the version alone
- * @throws Problem 412 when the client's version is stale
+ * @throws Problem 412 when a condition does not hold
  */
 export function requireMatch(headers: IncomingHttpHeaders, ...current: readonly string[]): void {
+  requireCurrent(headers, current);
+  requireNoneMatch(headers, ...current);
+}
+
+/**
+ * Compares `If-None-Match` of a change with the tags of the present version (RFC 9110 section 13.1.2).
+ * @throws Problem 412 when the header is `*` or names the present version
+ */
+export function requireNoneMatch(headers: IncomingHttpHeaders, ...current: readonly string[]): void {
+  if (!current.some((each) => matches(headers, each, withoutState))) return;
+  throw new Problem('precondition-failed', 'The resource exists in a version that If-None-Match excludes.', {
+    errors: [{ header: 'If-None-Match', detail: 'excludes the current version' }],
+  });
+}
+
+/**
+ * Evaluates the conditions of a read, except `If-None-Match`, which is answered with 304.
+ * @param etag of the response; undefined when it has none
+ * @throws Problem 412 when `If-Match` does not hold
+ */
+export function requireRead(headers: IncomingHttpHeaders, etag: string | undefined): void {
+  if (headers['if-match']?.trim() !== '*')
+    requireCurrent(headers, etag === undefined ? [] : [etag, withoutState(etag)]);
+}
+
+/**
+ * Evaluates the conditions of a change of something without a version (RFC 9110 section 13.1).
+ * @param represented whether the target has a representation, which `*` stands for
+ * @throws Problem 412 when a condition does not hold
+ */
+export function requireUnversioned(headers: IncomingHttpHeaders, represented: boolean): void {
+  const isAny = headers['if-match']?.trim() === '*';
+  if (!represented || !isAny) requireCurrent(headers, [], 'This address has no version that If-Match could name.');
+  if (represented) requireNoneMatch(headers, '');
+}
+
+const stale = 'The resource has changed since the version that If-Match names. Read it again.';
+
+/** `*` stands for each present representation. */
+function requireCurrent(headers: IncomingHttpHeaders, current: readonly string[], detail = stale): void {
   const value = headers['if-match'];
   if (value === undefined) return;
   const tags = parseTags('If-Match', value);
-  if (tags === '*' || tags.some((tag) => current.includes(withoutState(tag)))) return;
-  throw new Problem(
-    'precondition-failed',
-    'The resource has changed since the version that If-Match names. Read it again.',
-    {
-      errors: [{ header: 'If-Match', detail: 'names no version that is current' }],
-    },
-  );
+  const isCurrent = (tag: string): boolean => current.includes(tag) || current.includes(withoutState(tag));
+  if (tags === '*' ? current.length > 0 : tags.some(isCurrent)) return;
+  const errors = [{ header: 'If-Match', detail: 'names no version that is current' }];
+  throw new Problem('precondition-failed', detail, { errors });
 }
 
 /** Whether `If-None-Match` matches the representation (weak comparison, RFC 9110 section 13.1.2). */
 export function notModified(headers: IncomingHttpHeaders, etag: string | undefined): boolean {
+  return etag !== undefined && matches(headers, etag);
+}
+
+/** @param simplify of the tags of the client before they are compared */
+function matches(headers: IncomingHttpHeaders, etag: string, simplify = (tag: string): string => tag): boolean {
   const value = headers['if-none-match'];
-  if (value === undefined || etag === undefined) return false;
+  if (value === undefined) return false;
   const tags = parseTags('If-None-Match', value);
-  return tags === '*' || tags.some((tag) => withoutWeakness(tag) === withoutWeakness(etag));
+  return tags === '*' || tags.some((tag) => withoutWeakness(simplify(tag)) === withoutWeakness(etag));
 }

@@ -12,7 +12,7 @@ import type { Contract, ContractOperation } from '../contract/load-contract.ts';
 import { Problem } from '../problem/index.ts';
 import { type Health, type Log, toReason, withLowerCaseIds } from '../runtime/index.ts';
 import { type AnswerMemory, answerFromMemory, answerKept, requestText } from './answer-memory.ts';
-import { notModified } from './conditional.ts';
+import { notModified, requireRead, requireUnversioned } from './conditional.ts';
 import { acceptsGzip, compressed } from './content-encoding.ts';
 import { watchForDrift } from './contract-drift.ts';
 import { arrivalAt, measureAnswer } from './measure-answer.ts';
@@ -165,10 +165,14 @@ async function handle<Context>(
     },
     body: file ?? body,
   };
+  const isRead = operation.method === 'get' || operation.conditional;
+  if (!isRead && !operation.versioned && !operation.internal)
+    requireUnversioned(request.headers, operation.represented);
   // The request conforms to the contract, and the types of the function are generated from the same contract.
   const plain = await run(checked as never, options.context);
   const isCompressed = plain.keep !== undefined && acceptsGzip(request.headers['accept-encoding']);
   const reply = isCompressed ? compressed(plain) : plain;
+  if (isRead) requireRead(request.headers, reply.etag);
   const common = headersOf(operation, caller, reply);
   keepAnswer(response, requestText(request, json), operation, reply, common);
   const unchanged = operation.conditional && notModified(request.headers, reply.etag);

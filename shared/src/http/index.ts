@@ -1,6 +1,6 @@
 // The HTTP layer of a service: everything between the socket and the operations.
 export type { AnswerMemory, KeptAnswer } from './answer-memory.ts';
-export { etagOf, requireMatch, weakEtagOf } from './conditional.ts';
+export { etagOf, requireMatch, requireNoneMatch, weakEtagOf } from './conditional.ts';
 export { type AppOptions, createApp } from './create-app.ts';
 export { expiredAnswers, type IdempotencyContext, idempotent, keptAnswer, problemReply } from './idempotent.ts';
 export { createInternalClient, type InternalClient } from './internal-client.ts';
