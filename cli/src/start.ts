@@ -162,7 +162,7 @@ function restartChanged(processes: readonly ShopProcess[], parts: readonly Super
 
 /** The id of an available product, for the example. */
 async function someProduct(gateway: string): Promise<string | undefined> {
-  const answer = await fetch(`${gateway}/v1/products?status=available&limit=1`);
+  const answer = await fetch(`${gateway}/v1/products?inStock=true&limit=1`);
   const page = (await answer.json()) as { items?: { id: string }[] };
   return page.items?.[0]?.id;
 }

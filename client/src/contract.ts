@@ -2378,7 +2378,7 @@ export interface components {
             in?: string[];
         };
         /**
-         * @description `available` and `active` mean the same: the product can be ordered while stock lasts. Staff uses either word, so a filter for products on sale names both. `backorder` products can be ordered beyond the stock. `pending` products are not for sale yet: only callers with `catalogue:write` see them. Whether units are free now is in `inStock`.
+         * @description An `available` product can be ordered while stock lasts, a `backorder` product also beyond it, and a `pending` product not yet: only callers with `catalogue:write` see it. `active` means the same as `available`. It is deprecated for new products, and stays valid everywhere. Whether units are free now is in `inStock`: filter by it to list what can be bought.
          * @enum {unknown}
          */
         CatalogueStatus: "available" | "active" | "backorder" | "pending";
@@ -3398,7 +3398,7 @@ export interface components {
          *     directions. Names are in code point order. Default `createdAt:desc,id:desc`.
          */
         CatalogueSort: string;
-        /** @description Operators eq, ne, in; available, active, backorder or pending. `available` and `active` mean the same: name both for what is sold while stock lasts. Only callers with `catalogue:write` find pending products. */
+        /** @description Operators eq, ne, in; available, active, backorder or pending. `available` and `active` mean the same, so a filter by one of them hides the products that have the other: use `inStock=true` for what can be bought now. Only callers with `catalogue:write` find pending products. */
         CatalogueStatusFilter: string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. A sale changes it only when the last unit is sold or the stock becomes low. */
         CatalogueUpdatedAtFilter: string[];
@@ -4848,7 +4848,7 @@ export interface operations {
                 brand?: components["parameters"]["BrandFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */
                 category?: components["parameters"]["CategoryFilter"];
-                /** @description Operators eq, ne, in; available, active, backorder or pending. `available` and `active` mean the same: name both for what is sold while stock lasts. Only callers with `catalogue:write` find pending products. */
+                /** @description Operators eq, ne, in; available, active, backorder or pending. `available` and `active` mean the same, so a filter by one of them hides the products that have the other: use `inStock=true` for what can be bought now. Only callers with `catalogue:write` find pending products. */
                 status?: components["parameters"]["CatalogueStatusFilter"];
                 /** @description Operators eq, in; true or false. For callers with `catalogue:write`; others do not find archived products. */
                 archived?: components["parameters"]["ArchivedFilter"];

@@ -149,7 +149,7 @@ describe('the board', () => {
     expect(Number(await searches.locator('td').nth(1).textContent())).toBeGreaterThan(1);
 
     const { data: tokens } = await client.call.POST('/v1/tokens', { body: { email, password } });
-    const products = await fetch(`${shop.url}/v1/products?status=active&limit=1`);
+    const products = await fetch(`${shop.url}/v1/products?inStock=true&limit=1`);
     const { items } = (await products.json()) as { items: { id: string }[] };
     const placed = await fetch(`${shop.url}/v1/orders`, {
       method: 'POST',
@@ -185,7 +185,7 @@ describe('the board', () => {
     expect(await runShop(shop.dataDir, 'accounts', 'verify-email', email)).toMatchObject({ code: 0 });
     const { data: tokens } = await client.call.POST('/v1/tokens', { body: { email, password } });
     const headers = { Authorization: `Bearer ${tokens?.access_token}`, 'Content-Type': 'application/json' };
-    const { items } = (await (await fetch(`${shop.url}/v1/products?status=active&inStock=true&limit=1`)).json()) as {
+    const { items } = (await (await fetch(`${shop.url}/v1/products?inStock=true&limit=1`)).json()) as {
       items: { id: string }[];
     };
     const body = JSON.stringify({ items: [{ productId: items[0]?.id, quantity: 1 }] });

@@ -4,7 +4,7 @@ export interface components {
         /** @description Words to search for, as `desk lamps`; at least one letter or digit. */
         readonly SearchText: string;
         /**
-         * @description `available` and `active` mean the same: the product can be ordered while stock lasts. Staff uses either word, so a filter for products on sale names both. `backorder` products can be ordered beyond the stock. `pending` products are not for sale yet: only callers with `catalogue:write` see them. Whether units are free now is in `inStock`.
+         * @description An `available` product can be ordered while stock lasts, a `backorder` product also beyond it, and a `pending` product not yet: only callers with `catalogue:write` see it. `active` means the same as `available`. It is deprecated for new products, and stays valid everywhere. Whether units are free now is in `inStock`: filter by it to list what can be bought.
          * @enum {unknown}
          */
         readonly Status: "available" | "active" | "backorder" | "pending";
@@ -1030,7 +1030,7 @@ export interface components {
         readonly BrandFilter: readonly string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */
         readonly CategoryFilter: readonly string[];
-        /** @description Operators eq, ne, in; available, active, backorder or pending. `available` and `active` mean the same: name both for what is sold while stock lasts. Only callers with `catalogue:write` find pending products. */
+        /** @description Operators eq, ne, in; available, active, backorder or pending. `available` and `active` mean the same, so a filter by one of them hides the products that have the other: use `inStock=true` for what can be bought now. Only callers with `catalogue:write` find pending products. */
         readonly StatusFilter: readonly string[];
         /** @description Operators eq, in; true or false. For callers with `catalogue:write`; others do not find archived products. */
         readonly ArchivedFilter: readonly string[];
@@ -1121,7 +1121,7 @@ export interface operations {
                 readonly brand?: components["parameters"]["BrandFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */
                 readonly category?: components["parameters"]["CategoryFilter"];
-                /** @description Operators eq, ne, in; available, active, backorder or pending. `available` and `active` mean the same: name both for what is sold while stock lasts. Only callers with `catalogue:write` find pending products. */
+                /** @description Operators eq, ne, in; available, active, backorder or pending. `available` and `active` mean the same, so a filter by one of them hides the products that have the other: use `inStock=true` for what can be bought now. Only callers with `catalogue:write` find pending products. */
                 readonly status?: components["parameters"]["StatusFilter"];
                 /** @description Operators eq, in; true or false. For callers with `catalogue:write`; others do not find archived products. */
                 readonly archived?: components["parameters"]["ArchivedFilter"];

@@ -54,7 +54,7 @@ describe('seed', () => {
               sum(stock)::int = (SELECT sum(quantity)::int FROM stock_ledger) AS booked
        FROM products`,
     );
-    expect(rows[0]).toMatchObject({ statuses: 4, booked: true });
+    expect(rows[0]).toMatchObject({ statuses: 3, booked: true });
     expect(rows[0].brands).toBeGreaterThan(100);
     expect(rows[0].unrated).toBeCloseTo(1 / 12, 1);
   });

@@ -5,7 +5,7 @@ import type { SampleProduct } from './sample-products.ts';
 const rows = [
   ['Kettle', 'Acme', 'kitchen', 39.9, 4.5, 'available'],
   ['Mug', 'Smith, Sons', 'kitchen', 6.5, null, 'available'],
-  ['Pan', 'Acme', 'kitchen', 24, 4.1, 'active'],
+  ['Pan', 'Acme', 'kitchen', 24, 4.1, 'available'],
   ['Lamp', 'Lumen', 'light', 49.5, 3.8, 'backorder'],
   ['Bulb', 'Lumen', 'light', 2.25, 4.5, 'available'],
   ['Candle', 'Wax:Works', 'light', 6.5, 2, 'backorder'],

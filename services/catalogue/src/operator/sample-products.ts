@@ -139,7 +139,7 @@ export function* sampleProducts(count: number, seed: number, decimals: number): 
       price: Math.floor(major) * unit + Math.min(charm, unit - 1),
       // The mean of three random numbers: many good ratings, few bad ones.
       rating: random() < 1 / 12 ? null : Math.min(50, Math.round(18 + 11 * (random() + random() + random()))),
-      status: roll < 0.7 ? 'available' : roll < 0.88 ? 'active' : roll < 0.95 ? 'backorder' : 'pending',
+      status: roll < 0.88 ? 'available' : roll < 0.95 ? 'backorder' : 'pending',
       stock: random() < 0.08 ? 0 : 1 + below(200),
       createdAt: new Date(createdAt).toISOString(),
       sku: `SAMPLE-${index + 1}`,

@@ -81,7 +81,7 @@ function startTabs() {
 /** Until the reader gives a product, the examples name one that this shop sells. */
 async function findProduct() {
   if (ownValue('productId') !== undefined || document.querySelector('[data-own=productId]') === null) return;
-  const response = await fetch('/v1/products?status=available&inStock=true&fields=id&limit=1').catch(() => undefined);
+  const response = await fetch('/v1/products?inStock=true&fields=id&limit=1').catch(() => undefined);
   if (!response?.ok) return;
   const { items } = await response.json();
   if (items?.length > 0 && ownValue('productId') === undefined) setOwnValue('productId', items[0].id);
