@@ -1,6 +1,6 @@
 // The tests of all pages of the documentation on one device, in a light and in a dark room.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { guideNames } from '../../gateway/plugin/pages/docs/chapters.ts';
+import { guideNames, operatorGuideNames } from '../../gateway/plugin/pages/docs/chapters.ts';
 import { findings } from './accessibility.ts';
 import { type Documentation, lightness, openDocumentation, type Visit } from './documentation.ts';
 import { screens } from './screens.ts';
@@ -14,7 +14,8 @@ const texts = [
   '/problems',
   '/problems/price-changed',
 ];
-const paths = [...texts, ...guideNames.map((name) => `/docs/${name}`)];
+const guides = [...guideNames, ...operatorGuideNames, 'runbooks', 'runbooks/dead-letters'];
+const paths = [...texts, ...guides.map((name) => `/docs/${name}`)];
 
 /** The pages of operations that the reference lists. */
 async function operationPages(url: string): Promise<string[]> {

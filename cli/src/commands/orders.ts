@@ -239,7 +239,9 @@ function shown(order: OrderWithHistory): string {
     cancelledLines.map(({ quantity, name }) => `cancelled ${quantity} × ${name}`).join(', '),
     reason === undefined ? undefined : JSON.stringify(reason),
   ]);
-  const next = order.allowedActions.map((action) => (action === 'cancel' ? 'cancel --reason TEXT' : action));
+  const next = order.allowedActions.map((action) =>
+    action === 'cancel' ? `cancel ${order.id} --reason TEXT` : `${action} ${order.id}`,
+  );
   return [
     `Order ${order.id} of account ${order.accountId} is ${order.status}: ${amount(order, order.totalCost)}.`,
     ...parcelOf(order),
@@ -248,7 +250,7 @@ function shown(order: OrderWithHistory): string {
     table([['TIME', 'STATUS', 'BY', 'CHANGE', 'REASON'], ...history]),
     next.length === 0
       ? 'No further step is possible.'
-      : `Next: ${operatorCommand('shop', `orders ${next.join(' | ')} ${order.id}`)}`,
+      : `Next: ${next.map((step) => operatorCommand('shop', `orders ${step}`)).join(', or ')}`,
   ].join('\n\n');
 }
 

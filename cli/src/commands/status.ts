@@ -78,7 +78,7 @@ async function readStatus(): Promise<Status> {
   }
   if (deadLetters?.some(({ letters }) => letters > 0) === true) {
     const dead = (verb: string): string => operatorCommand('shop', `events dead ${verb}`);
-    advice.push(`Events were given up: ${dead('list')} shows why, ${dead('replay')} tries again.`);
+    advice.push(`Events were given up: ${dead('list')} shows why, ${dead('replay --all')} tries again.`);
   }
   return { ...common, ...(outboxes && { outboxes }), ...(deadLetters && { deadLetters }), advice };
 }

@@ -156,7 +156,7 @@ function queuePart({ consumer: name, waiting, delayed, dead }: QueueFigures): Bo
   const faults: BoardFault[] = [];
   if (dead > 0) {
     const command = (verb: string): string => operatorCommand('shop', `events dead ${verb}`);
-    const todo = `Given up after seven attempts: ${command('list')} shows why, ${command('replay')} tries again.`;
+    const todo = `Given up after seven attempts: ${command('list')} shows why, ${command('replay --all')} tries again.`;
     const what = dead === 1 ? '1 dead letter' : `${dead} dead letters`;
     faults.push({ kind: 'events-given-up', what, todo, runbook: 'dead-letters' });
   }
