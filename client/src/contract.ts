@@ -1534,6 +1534,11 @@ export interface components {
             /** @enum {unknown} */
             state: "pending" | "done" | "failed";
             at?: components["schemas"]["Time"];
+            /**
+             * @description What a pending effect waits for, when it does not just wait for its turn. `email-verification`: the e-mail is sent when the
+             *     customer has verified the address, and fails when that has not happened within a week.
+             */
+            waitingFor?: string;
         };
         /**
          * @example {

@@ -1,4 +1,4 @@
-// The customers: a copy of the data that the accounts service publishes, for staff.
+// The customers: a copy of the data that the accounts service publishes, for staff, and for what an e-mail waits for.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 
@@ -10,15 +10,31 @@ export async function keepCustomer(
   { data, sequence }: ShopEvent<'account.registered.v1' | 'account.updated.v1'>,
   tx: Transaction,
 ): Promise<void> {
-  const { accountId, name, email, phoneNumber } = data;
-  await sql(
+  const { accountId, name, email, phoneNumber, emailVerified = null } = data;
+  // A subquery in RETURNING reads the row as it was before.
+  const [stored] = await sql<{ wasVerified: boolean | null }>(
     tx,
-    `INSERT INTO customers (account_id, name, email, phone_number, sequence)
-     SELECT $1, $2, $3, $4, $5 WHERE NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $1)
+    `INSERT INTO customers (account_id, name, email, phone_number, sequence, email_verified)
+     SELECT $1, $2, $3, $4, $5, $7 WHERE NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $1)
      ON CONFLICT (account_id) DO UPDATE
      SET name = excluded.name, email = excluded.email, sequence = excluded.sequence,
-       phone_number = CASE WHEN $6 THEN excluded.phone_number ELSE customers.phone_number END
-     WHERE customers.sequence <= excluded.sequence`,
-    [accountId, name, email, phoneNumber ?? null, sequence, phoneNumber !== undefined],
+       phone_number = CASE WHEN $6 THEN excluded.phone_number ELSE customers.phone_number END,
+       email_verified = coalesce(excluded.email_verified, customers.email_verified)
+     WHERE customers.sequence <= excluded.sequence
+     RETURNING (SELECT email_verified FROM customers WHERE account_id = $1) AS "wasVerified"`,
+    [accountId, name, email, phoneNumber ?? null, sequence, phoneNumber !== undefined, emailVerified],
+  );
+  if (emailVerified === true && stored?.wasVerified === false) await changeWaitingOrders(tx, accountId);
+}
+
+/** The orders show no longer that an e-mail waits for the verification, so they and their histories get new entity tags. */
+async function changeWaitingOrders(tx: Transaction, accountId: string): Promise<void> {
+  await sql(
+    tx,
+    `UPDATE orders SET version = version + 1, updated_at = greatest(now(), updated_at)
+     WHERE account_id = $1 AND (customer_notified = 'pending' OR EXISTS (
+       SELECT FROM order_history AS history
+       WHERE history.order_id = orders.id AND history.account_id = $1 AND history.customer_notified = 'pending'))`,
+    [accountId],
   );
 }

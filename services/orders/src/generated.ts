@@ -111,6 +111,11 @@ export interface components {
             /** @enum {unknown} */
             readonly state: "pending" | "done" | "failed";
             readonly at?: components["schemas"]["Time"];
+            /**
+             * @description What a pending effect waits for, when it does not just wait for its turn. `email-verification`: the e-mail is sent when the
+             *     customer has verified the address, and fails when that has not happened within a week.
+             */
+            readonly waitingFor?: string;
         };
         readonly CancellationView: {
             /** @description The reason that was given; absent when none was given. */

@@ -4,6 +4,7 @@ import { callerOf, etagOf } from '@shop/shared/http';
 import type { Operation, OrderStore } from './context.ts';
 import type { components } from './generated.ts';
 import { noSuchOrder } from './order.ts';
+import { waitingForSql } from './order-columns.ts';
 import { allOrders, rowsOf } from './order-rows.ts';
 
 export type Transition = components['schemas']['OrderHistory']['items'][number];
@@ -19,6 +20,7 @@ interface HistoryRow {
   readonly stockReleasedAt: Date | null;
   readonly customerNotified: EffectState | null;
   readonly customerNotifiedAt: Date | null;
+  readonly waitingFor: string | null;
 }
 
 type Effect = components['schemas']['Effect'];
@@ -47,7 +49,8 @@ export async function findHistory({ database }: OrderStore, caller: Caller, orde
     text: `SELECT orders.version, history.status, history.at, history.actor, cancelled_lines AS "cancelledLines",
              CASE history.status WHEN 'cancelled' THEN orders.cancellation_reason ELSE history.reason END AS reason,
              history.stock_released AS "stockReleased", history.stock_released_at AS "stockReleasedAt",
-             history.customer_notified AS "customerNotified", history.customer_notified_at AS "customerNotifiedAt"
+             history.customer_notified AS "customerNotified", history.customer_notified_at AS "customerNotifiedAt",
+             ${waitingForSql('history.customer_notified')} AS "waitingFor"
            FROM ${allOrders}, LATERAL ${rowsOf('order_history')} AS history
            WHERE orders.id = $1 ${readAll ? '' : 'AND orders.account_id = $2'}
            ORDER BY history.version`,
@@ -69,7 +72,7 @@ function changesOf({ stockReleased, customerNotified }: HistoryRow): number {
 }
 
 function itemOf(row: HistoryRow): Transition {
-  const { cancelledLines, reason, stockReleased, customerNotified } = row;
+  const { cancelledLines, reason, stockReleased, customerNotified, waitingFor } = row;
   const item = { status: row.status, at: row.at.toISOString(), by: row.actor };
   const why = reason === null ? {} : { reason };
   if (!cancelledLines || !stockReleased || !customerNotified) return { ...item, ...why };
@@ -78,7 +81,10 @@ function itemOf(row: HistoryRow): Transition {
     cancelledLines,
     ...why,
     stockReleased: effectOf(stockReleased, row.stockReleasedAt),
-    customerNotified: effectOf(customerNotified, row.customerNotifiedAt),
+    customerNotified: {
+      ...effectOf(customerNotified, row.customerNotifiedAt),
+      ...(waitingFor !== null && { waitingFor }),
+    },
   };
 }
 

@@ -60,7 +60,8 @@ export const cancellationSql = `(CASE WHEN status = 'cancelled' THEN json_strip_
     'reason', cancellation_reason,
     'cancelledAt', ${timeSql('cancelled_at')},
     'stockReleased', json_build_object('state', stock_released, 'at', ${timeSql('stock_released_at')}),
-    'customerNotified', json_build_object('state', customer_notified, 'at', ${timeSql('customer_notified_at')})
+    'customerNotified', json_build_object('state', customer_notified, 'at', ${timeSql('customer_notified_at')},
+      'waitingFor', ${waitingForSql('customer_notified')})
   )) END)`;
 
 /**
@@ -72,14 +73,20 @@ export const historySql = `(SELECT json_agg(json_strip_nulls(json_build_object(
     'cancelledLines', history.cancelled_lines,
     'reason', CASE history.status WHEN 'cancelled' THEN orders.cancellation_reason ELSE history.reason END,
     'stockReleased', ${effectSql('history.stock_released')},
-    'customerNotified', ${effectSql('history.customer_notified')}
+    'customerNotified', ${effectSql('history.customer_notified', waitingForSql('history.customer_notified'))}
   )) ORDER BY history.version)
   FROM ${rowsOf('order_history')} AS history)`;
 
-/** The state and the time of an effect; NULL for an entry without effects. */
-function effectSql(column: string): string {
+/** The state and the time of an effect, and what it waits for; NULL for an entry without effects. */
+function effectSql(column: string, waitingFor = 'NULL'): string {
   return `CASE WHEN ${column} IS NOT NULL THEN
-    json_build_object('state', ${column}, 'at', ${timeSql(`${column}_at`)}) END`;
+    json_build_object('state', ${column}, 'at', ${timeSql(`${column}_at`)}, 'waitingFor', ${waitingFor}) END`;
+}
+
+/** What a pending e-mail waits for. No e-mail about an order goes to an address that is not verified. */
+export function waitingForSql(column: string): string {
+  return `CASE WHEN ${column} = 'pending' AND EXISTS (SELECT ${customerOf} AND NOT customers.email_verified)
+      THEN 'email-verification' END`;
 }
 
 /** Every movement of money, oldest first; NULL when there was none. */

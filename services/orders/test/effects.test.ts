@@ -1,4 +1,5 @@
-// The events stock.released.v1 and notification.sent.v1 change `cancellation` of an order.
+// The events stock.released.v1 and notification.sent.v1 change `cancellation` of an order, and the verification of an
+// address changes what an e-mail waits for.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Transport } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
@@ -146,6 +147,73 @@ it('shows the first of several failures in the history, so that its entity tag s
   const done = { state: 'done', at: late };
   expect(after).toMatchObject({ stockReleased: done, customerNotified: done });
   expect(after.etag).not.toBe(before.etag);
+});
+
+/** The event that an account was changed; the sequence is its version. */
+async function account({ accountId }: Order, sequence: number, emailVerified: boolean): Promise<void> {
+  const id = newId();
+  const type = sequence === 1 ? 'account.registered.v1' : 'account.updated.v1';
+  const content = JSON.stringify({
+    specversion: '1.0',
+    id,
+    source: '/tests',
+    type,
+    subject: accountId,
+    time: new Date().toISOString(),
+    sequence: String(sequence).padStart(10, '0'),
+    requestid: 'test',
+    data: { accountId, name: 'Kim Park', email: 'kim@example.com', emailVerified },
+  });
+  await transport.publish([{ id, type, content }]);
+  await eventually(async () => expect(await taken(id)).toBe(true));
+}
+
+const noticeOf = (shown: unknown): unknown => (shown as { readonly customerNotified?: unknown }).customerNotified;
+
+it('an order says that the e-mail about its cancellation waits for the verification of the address', async () => {
+  const cancelled = await order();
+  await account(cancelled, 1, false);
+  const waiting = { state: 'pending', waitingFor: 'email-verification' };
+  expect(await shown(cancelled)).toMatchObject({ customerNotified: waiting, version: 2 });
+  const token = await services.issuer.sign({ accountId: cancelled.accountId });
+  const { body } = await services.service('orders').client.get('/v1/orders?fields=cancellation', { token });
+  expect(body.items).toMatchObject([{ cancellation: { customerNotified: waiting } }]);
+  await account(cancelled, 2, true);
+  // The new version is a new entity tag.
+  const verified = await shown(cancelled);
+  expect([noticeOf(verified), verified.version]).toEqual([{ state: 'pending' }, 3]);
+  await account(cancelled, 3, true);
+  expect(await shown(cancelled)).toMatchObject({ version: 3 });
+  await send(cancelled, 'notification.sent.v1', mail('order-cancelled', 'done', late));
+  const done = await shown(cancelled);
+  expect(done).toMatchObject({ version: 4 });
+  expect(noticeOf(done)).toEqual({ state: 'done', at: late });
+});
+
+it('an order without a known account, or with a verified address, waits for nothing', async () => {
+  const [unknown, verified] = [await order(), await order()];
+  await account(verified, 1, true);
+  expect(noticeOf(await shown(unknown))).toEqual({ state: 'pending' });
+  expect(noticeOf(await shown(verified))).toEqual({ state: 'pending' });
+});
+
+it('the history says what the e-mail about cancelled units waits for, with another entity tag afterwards', async () => {
+  const shortened = await order('pending');
+  await services.service('orders').database.query(
+    `INSERT INTO order_history (account_id, order_id, version, status, actor, actor_id, request_id, at,
+       cancelled_lines, stock_released, customer_notified)
+     VALUES ($1, $2, 2, 'pending', 'customer', $1, 'test', now(), $3, 'pending', 'pending')`,
+    [shortened.accountId, shortened.id, JSON.stringify([{ productId: newId(), name: 'Cup', quantity: 1 }])],
+  );
+  await account(shortened, 1, false);
+  const token = await services.issuer.sign({ accountId: shortened.accountId });
+  const history = async () => services.service('orders').client.get(`/v1/orders/${shortened.id}/history`, { token });
+  const before = await history();
+  expect(noticeOf(before.body.items[0])).toEqual({ state: 'pending', waitingFor: 'email-verification' });
+  await account(shortened, 2, true);
+  const after = await history();
+  expect(noticeOf(after.body.items[0])).toEqual({ state: 'pending' });
+  expect(after.headers.etag).not.toBe(before.headers.etag);
 });
 
 it('a failure that arrives after the success changes nothing', async () => {
