@@ -87,7 +87,7 @@ export interface paths {
          * @description The account and the personal data of its holder are erased 7 days later, at `erase_at`. Until then the account can be used, and
          *     `DELETE` withdraws the request. A password reset, a new password, and undoing a change of the address withdraw it, too, because
          *     somebody else may have requested it. An account that never had a verified address is erased immediately: `erase_at` is the present
-         *     time. From `erase_at` on nobody can log in. Orders keep their products, amounts and the country of their
+         *     time, and the address can be registered again. From `erase_at` on nobody can log in. Orders keep their products, amounts and the country of their
          *     address; pending ones are cancelled, and those on their way are completed before. The holder is notified by e-mail now and a day
          *     before, at the verified address and at each other address that was verified in the last 7 days. A repeated request keeps the time.
          */

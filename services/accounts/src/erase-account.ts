@@ -13,8 +13,7 @@ import { endAllFamilies } from './refresh-token.ts';
 const days = 7;
 
 /**
- * An account that never had a verified address is erased immediately. Nobody could be told about its erasure, and the
- * owner of the address may use the account by then. A repeated request does not change the time of the erasure. With the same `Idempotency-Key` it also does not demand a
+ * A repeated request does not change the time of the erasure. With the same `Idempotency-Key` it also does not demand a
  * withdrawn erasure again.
  * @throws Problem 403 for another account or a wrong password, 404 when the account does not exist, 412 for another
  * version than that of `If-Match`
@@ -30,9 +29,11 @@ export const eraseAccount: Operation<'eraseAccount'> = async (request, context) 
     requireAccountMatch(request, account);
     requireHolder(request, account, confirmedHash);
     if (account.eraseAt === null) {
+      // Nobody could be told about the erasure of an account that never had a verified address, and the owner of the
+      // address could use the account by then. So it is due immediately, and its address is free.
       const { emailVerified } = account;
       const time = new Date(Date.now() + (emailVerified ? days * 86_400_000 : 0));
-      account.set({ eraseAt: time });
+      account.set({ eraseAt: time, ...(!emailVerified && { emailKey: accountId, mailboxKey: accountId }) });
       const detail = { eraseAt: time.toISOString() };
       await audit(tx, { action: 'erasure-requested', accountId, requestId: request.id, detail });
       await saveAccount(tx, request, account, emailVerified ? await erasureNotice(tx, account, time) : {});

@@ -155,6 +155,15 @@ describe('the erasure of an account that never had a verified address', () => {
     expect((await accounts.client.call('DELETE', '/v1/accounts/me/erase', stranger)).status).toBe(404);
     expect(codeOf(await verify(accounts, stranger.id))).toEqual([400, 'invalid-token']);
   });
+
+  it('frees the address, so that nobody can keep its owner from registering it', async () => {
+    const stranger = await register(accounts);
+    await erase(stranger);
+    const { email } = stranger;
+    expect((await post('/v1/accounts', { email, name: 'Kim Park', password: recovered })).status).toBe(201);
+    expect((await logIn(accounts, email, recovered)).status).toBe(200);
+    expect((await logIn(accounts, email)).status).toBe(401);
+  });
 });
 
 describe('the notice about an erasure', () => {
