@@ -61,7 +61,7 @@ export function createClient(
       status: response.status,
       headers,
       text,
-      body: text === '' || headers['content-type']?.includes('json') !== true ? undefined : JSON.parse(text),
+      body: text === '' || !isJson(headers) ? undefined : JSON.parse(text),
     };
   };
   return {
@@ -81,16 +81,20 @@ function checkConformance(
   if (headers['x-request-id'] === undefined) throw new Error(`${method} ${path}: the answer has no X-Request-Id`);
   const operation = findOperation(contracts, method === 'HEAD' ? 'GET' : method, path);
   const answer: Answer = { status, headers, body: text, withoutBody: method === 'HEAD' || status === 304 };
-  const deviations = [
-    ...(operation === undefined ? problemDeviations(answer) : operation.checkAnswer(answer)),
-    ...(headers['content-type']?.includes('json') === true && hasBlanks(text) ? ['the JSON has blanks'] : []),
-  ];
+  const deviations =
+    operation === undefined
+      ? problemDeviations(answer)
+      : [...operation.checkAnswer(answer), ...(isJson(headers) && hasBlanks(text) ? ['the JSON has blanks'] : [])];
   if (deviations.length > 0) {
     throw new Error(
       `${method} ${path} answered ${status} against its contract:\n  ` +
         `${deviations.join('\n  ')}\n${text.slice(0, 2000)}`,
     );
   }
+}
+
+function isJson(headers: Readonly<Record<string, string>>): boolean {
+  return headers['content-type']?.includes('json') === true;
 }
 
 /** Whether a JSON text has blanks outside of its strings. A line may end after it. */
