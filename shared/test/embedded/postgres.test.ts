@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { initialise } from '../../src/embedded/cluster.ts';
 import { freePorts, startEmbeddedPostgres } from '../../src/embedded/index.ts';
+import { stopOrphan } from '../../src/embedded/orphan.ts';
 import { bareContext, chooseUser } from '../../src/embedded/run-as.ts';
 import { eventually } from '../../src/testing/eventually.ts';
 
@@ -204,6 +205,20 @@ describe('the embedded PostgreSQL', () => {
     } finally {
       other.kill('SIGKILL');
     }
+  });
+
+  it('leaves the process file to PostgreSQL, and finds the id that another program has by now', async () => {
+    const file = join(dataDir(), 'cluster', 'postmaster.pid');
+    const ended = spawn('true');
+    await once(ended, 'exit');
+    for (const [id, found] of [
+      [process.pid, process.pid],
+      [ended.pid, undefined],
+    ] as const) {
+      await writeFile(file, `${id}\n`);
+      expect([await stopOrphan(join(dataDir(), 'cluster')), await readFile(file, 'utf8')]).toEqual([found, `${id}\n`]);
+    }
+    await rm(file);
   });
 
   it('does not start beside a process of a former server that still uses the data', async () => {
