@@ -1,4 +1,5 @@
-// Writes what follows from the contracts: src/contract.ts and src/operations.ts for the client, src/generated.ts in each service, and
+// Writes what follows from the contracts: src/contract.ts and src/operations.ts for the client, the
+// files in requests/ for other tools, src/generated.ts in each service, and
 // shared/src/events/generated.ts for the events; and what follows from the folders in services/: the list of the
 // services, and the configuration of Prometheus. `node client/generate.ts` writes the files; with --check it only
 // compares.
@@ -20,6 +21,7 @@ import type ts from 'typescript';
 import type { GatewayConfig } from '../gateway/plugin/entry/gateway-config.ts';
 import { publishedDocument } from '../gateway/plugin/pages/docs/published-document.ts';
 import { endpointsOf, operationsInterface } from './generate-operations.ts';
+import { httpFile, postmanCollection } from './generate-requests.ts';
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 
@@ -184,6 +186,8 @@ const files = new Map([
   ['deploy/observability/prometheus.yaml', prometheusConfig(services)],
   ['client/src/contract.ts', await clientTypes(document)],
   ['client/src/operations.ts', operationsInterface(document)],
+  ['client/requests/shop.postman_collection.json', postmanCollection(document)],
+  ['client/requests/shop.http', httpFile(document)],
   ['shared/src/events/generated.ts', await eventTypes(services)],
 ]);
 for (const service of services) {
