@@ -97,13 +97,16 @@ const overflow = (page: Page): Promise<number> =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
 describe('/mail', () => {
-  it('asks a browser without the key to open the printed address', async () => {
-    const context = await browser.newContext({ baseURL: shop.url });
-    const page = await context.newPage();
-    await page.goto('/mail');
-    await page.getByText('Open the address that npm start prints').waitFor();
-    expect(await overflow(page)).toBe(0);
-  });
+  it.each(screens)(
+    'asks a browser without the key on a %s in a %s room to open the printed address',
+    async (_device, colorScheme, viewport) => {
+      const context = await browser.newContext({ baseURL: shop.url, colorScheme, viewport });
+      const page = await context.newPage();
+      await page.goto('/mail');
+      await page.getByText('Open the address that npm start prints').waitFor();
+      expect([await overflow(page), await findings(page)]).toEqual([0, []]);
+    },
+  );
 
   it('lets a customer confirm the address by the link of the e-mail', async () => {
     const email = await register();
