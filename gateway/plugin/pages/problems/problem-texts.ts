@@ -60,7 +60,9 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
       'the scopes.',
   },
   'account-blocked': {
-    when: 'A log-in has the right password, but the staff of the shop has blocked the account.',
+    when:
+      'The staff of the shop has blocked the account. A log-in has the right password, or a request has a valid token ' +
+      'and changes the password or the e-mail address of the account, or has it erased.',
     example: 'This account is blocked. Contact the shop.',
     remedy: 'Show this to the holder, who has to contact the shop. Do not try again.',
   },
@@ -102,7 +104,9 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     remedy: 'Send it again over a faster connection. Nothing was done.',
   },
   'email-already-registered': {
-    when: 'An account with this e-mail address exists. Letter case and surrounding spaces do not matter.',
+    when:
+      'An account with this e-mail address exists, or had it in the last 7 days and can still undo the change. Letter ' +
+      'case and surrounding spaces do not matter.',
     example: 'An account with this e-mail address exists. Log in instead.',
     remedy: 'Log in to that account, or register another address.',
   },
