@@ -168,7 +168,7 @@ describe('a stopped shop', () => {
     expect({ code, output }).toEqual({
       code: 3,
       output: expect.stringMatching(
-        /^1 products are new, .*\n1 lines were refused\. .* in .*: correct them and import again\.\n$/,
+        /^1 product is new, .*\n1 line was refused\. .* in .*: correct them and import again\.\n$/,
       ),
     });
     expect(JSON.parse(await readFile(report, 'utf8'))).toMatchObject({ line: 2, externalKey: 'LID' });

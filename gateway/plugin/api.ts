@@ -24,6 +24,8 @@ export interface ApiOptions {
   readonly upstreams: UpstreamDirectory;
   /** The maximum size of a request's body, and the deadline for its arrival. */
   readonly guard: GuardOptions;
+  /** Gets the paths of the operations that are forwarded. */
+  readonly addresses: Set<string>;
   readonly log: Log;
 }
 
@@ -38,7 +40,7 @@ const required = actionSchema('api', { contract: { type: 'string' }, limit: apiL
 const schema = { ...required, properties: { ...(required.properties as object), forward: forwardSchema } };
 
 export function api(options: ApiOptions): Policy {
-  const { folder, verifier, store, upstreams, guard, log } = options;
+  const { folder, verifier, store, upstreams, guard, addresses, log } = options;
   return {
     name: 'api',
     schema,
@@ -59,6 +61,7 @@ export function api(options: ApiOptions): Policy {
           run(checks, request, response).then(() => next(), next);
         };
       }
+      for (const path of operations.paths) addresses.add(path);
       const upstream = openUpstream(upstreams, target, gatewayConfig, guard.deadline);
       const steps = [...checks, forward(upstream, guard.maximumBody)];
       return (request, response) => {

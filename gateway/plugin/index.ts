@@ -15,7 +15,7 @@ import { problemPages } from './pages/problems/problem-pages.ts';
 import { observeUpstreams } from './upstream/measure-attempt.ts';
 import { UpstreamDirectory } from './upstream/upstream.ts';
 
-export interface PluginOptions extends Omit<ApiOptions, 'upstreams'> {
+export interface PluginOptions extends Omit<ApiOptions, 'upstreams' | 'addresses'> {
   /** Whether the process is stopping. */
   readonly draining: () => boolean;
   /** Whether the board is shown, and where it reads the metrics of all processes. */
@@ -34,6 +34,8 @@ export interface PluginContext {
 export interface GatewayPlugin {
   readonly name: string;
   readonly upstreams: UpstreamDirectory;
+  /** The paths of the operations that are forwarded. */
+  readonly addresses: ReadonlySet<string>;
   /** Registers the guard and every policy. */
   init(context: PluginContext): void;
 }
@@ -42,10 +44,11 @@ export interface GatewayPlugin {
 export function createPlugin(options: PluginOptions): GatewayPlugin {
   const { folder, store, draining, emails, log } = options;
   const upstreams = new UpstreamDirectory(log);
+  const addresses = new Set<string>();
   observeUpstreams(upstreams);
   const traffic = options.board ? new Traffic() : undefined;
   const policies = [
-    api({ ...options, upstreams }),
+    api({ ...options, upstreams, addresses }),
     pageLimit(store),
     health(upstreams, draining, openRateLimitStore(undefined, log)),
     problemPages(),
@@ -56,6 +59,7 @@ export function createPlugin(options: PluginOptions): GatewayPlugin {
   return {
     name: 'shop',
     upstreams,
+    addresses,
     init(context) {
       context.registerGatewayRoute((app) => app.use(guard(options.guard)));
       if (traffic !== undefined) context.registerGatewayRoute((app) => app.use(traffic.middleware));

@@ -43,7 +43,7 @@ await runProcess('gateway', readSettings, async (life, { config, telemetry }) =>
   const engine = await startEngine(configFolder, plugin).catch((error: unknown) => {
     throw new StartError(`the configuration in ${configFolder} is not valid: ${toReason(error)}`);
   });
-  const handle = withHelp(engine.handle, { board: config.board === 'on', mail: hasMail });
+  const handle = withHelp(engine.handle, { board: config.board === 'on', mail: hasMail }, plugin.addresses);
   const server = createGatewayServer(handle, config, log);
   const port = await listen(server, config, life, () => {
     draining = true;

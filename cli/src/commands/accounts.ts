@@ -16,7 +16,7 @@ import {
 import type { Environment } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
-import { type Output, print, withJson } from '../output/print.ts';
+import { counted, type Output, print, withJson } from '../output/print.ts';
 import { list, table } from '../output/table.ts';
 import { withShop } from '../shop/open-shop.ts';
 import { type FoundData, findPersonalData } from '../shop/personal-data.ts';
@@ -104,7 +104,7 @@ export function accountsCommand(): Command {
     command.command('announce').description('publish the state of all accounts again, for copies in services'),
   ).action(async (output: Output) => {
     const accounts = await withShop((shop) => announceAccounts(operatorEnvironment(shop, 'accounts')));
-    print(output, { accounts }, () => `${accounts} accounts are announced`);
+    print(output, { accounts }, () => counted(accounts, 'account is announced', 'accounts are announced'));
   });
   return command;
 }

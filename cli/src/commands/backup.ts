@@ -9,7 +9,7 @@ import { type Manifest, openArchive, secretsFile } from '../backup/archive.ts';
 import { requireKnownMigrations, restoreBackup } from '../backup/restore-backup.ts';
 import { takeBackup } from '../backup/take-backup.ts';
 import { withTrialShop } from '../backup/trial.ts';
-import { type Output, print, withJson } from '../output/print.ts';
+import { counted, type Output, print, withJson } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import { type OpenShop, withNewShop, withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
@@ -126,11 +126,11 @@ function describe(report: Report, verify: boolean): string {
   return [
     `${verify ? 'Nothing would be lost' : 'Restored'}: ${rows} rows of ${tables} tables, ` +
       `as they were at ${takenAt}, were compared with the backup.`,
-    `The stock of ${products} products adds up with its ${movements} movements, and the secrets open the signing keys.`,
+    `The stock of ${counted(products, 'product')} adds up with its ${counted(movements, 'movement')}, and the secrets open the signing keys.`,
     ...(verify
       ? []
       : [
-          `${toldAgain} events will be published again; consumers that have handled one ignore it. Now run ${operatorCommand('start')}.`,
+          `${counted(toldAgain, 'event')} will be published again; consumers that have handled one ignore it. Now run ${operatorCommand('start')}.`,
         ]),
   ].join('\n');
 }

@@ -11,7 +11,7 @@ import {
 import type { Environment } from '@shop/shared/runtime';
 import { Command, Option } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
-import { type Output, print, withJson } from '../output/print.ts';
+import { counted, type Output, print, withJson } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import { table } from '../output/table.ts';
 import { withShop } from '../shop/open-shop.ts';
@@ -61,7 +61,7 @@ export function productsCommand(): Command {
       const { result: products, seconds } = await runWithBar('products', (environment, onProgress) =>
         exportProducts(environment, { path, format, onProgress }),
       );
-      print(output, { products, file: path, seconds }, () => `Wrote ${products} products into ${path}.`);
+      print(output, { products, file: path, seconds }, () => `Wrote ${counted(products, 'product')} into ${path}.`);
     });
   withJson(command.command('history').description('list the changes of a product, with who made them, newest first'))
     .argument('<product>', 'the sku or the id of a product')
@@ -101,12 +101,16 @@ async function runWithBar<T>(
 function describe(result: ImportResult, report: string, rate: number): string {
   const { resumedAfterLine, created, changed, unchanged, refused } = result;
   const lines = [
-    `${created} products are new, ${changed} were changed, ${unchanged} were as the file says; ${rate} lines a second.`,
+    [
+      counted(created, 'product is new', 'products are new'),
+      counted(changed, 'was changed', 'were changed'),
+      `${counted(unchanged, 'was as the file says', 'were as the file says')}; ${counted(rate, 'line')} a second.`,
+    ].join(', '),
   ];
   if (resumedAfterLine > 0) lines.unshift(`Went on after line ${resumedAfterLine}, where it was interrupted.`);
   if (refused > 0) {
     lines.push(
-      `${refused} lines were refused. Each stands with its reasons in ${report}: correct them and import again.`,
+      `${counted(refused, 'line was refused', 'lines were refused')}. Each stands with its reasons in ${report}: correct them and import again.`,
     );
   }
   return lines.join('\n');

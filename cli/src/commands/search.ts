@@ -1,7 +1,7 @@
 // `search`: applies a changed language of the search.
 import { rebuildSearch } from '@shop/catalogue/operator';
 import { Command } from 'commander';
-import { type Output, print, withJson } from '../output/print.ts';
+import { counted, type Output, print, withJson } from '../output/print.ts';
 import { withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
 
@@ -21,7 +21,7 @@ export function searchCommand(): Command {
         output,
         rebuilt,
         () =>
-          `The search is in ${rebuilt.language}: ${rebuilt.changed} products have other words. Restart the catalogue.`,
+          `The search is in ${rebuilt.language}: ${counted(rebuilt.changed, 'product has', 'products have')} other words. Restart the catalogue.`,
       );
     });
   return command;

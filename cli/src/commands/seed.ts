@@ -1,7 +1,7 @@
 // `seed`: adds realistic sample products.
 import { seedProducts } from '@shop/catalogue/operator';
 import { Command, InvalidArgumentError } from 'commander';
-import { type Output, print, withJson } from '../output/print.ts';
+import { counted, type Output, print, withJson } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import { withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
@@ -32,8 +32,8 @@ export function seedCommand(): Command {
       const present = wanted - products;
       print(output, { products, present, seconds, rate }, () =>
         present === 0
-          ? `Added ${products} products, ${rate} a second.`
-          : `Added ${products} products; ${present} were there already.`,
+          ? `Added ${counted(products, 'product')}, ${rate} a second.`
+          : `Added ${counted(products, 'product')}; ${counted(present, 'was there', 'were there')} already.`,
       );
     });
 }

@@ -3,7 +3,7 @@ import { longestLag } from '@shop/shared/events';
 import { operatorCommand } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
-import { type Output, print, withJson } from '../output/print.ts';
+import { counted, type Output, print, withJson } from '../output/print.ts';
 import { coloured, table } from '../output/table.ts';
 import { countDeadLetters, type DeadLetters, type Outbox, readOutboxes } from '../shop/backlog.ts';
 import { dataFolder, findRunning } from '../shop/data-folder.ts';
@@ -74,7 +74,9 @@ async function readStatus(): Promise<Status> {
   if (outboxes === undefined) advice.push(`The waiting events cannot be read: run ${operatorCommand('examine')}.`);
   for (const { service, waiting, lagSeconds } of shop === undefined ? [] : (outboxes ?? [])) {
     if (lagSeconds < longestLag) continue;
-    advice.push(`${waiting} events of ${service} wait since ${lagSeconds} s: run ${operatorCommand('logs', service)}.`);
+    advice.push(
+      `${counted(waiting, `event of ${service} waits`, `events of ${service} wait`)} since ${lagSeconds} s: run ${operatorCommand('logs', service)}.`,
+    );
   }
   if (deadLetters?.some(({ letters }) => letters > 0) === true) {
     const dead = (verb: string): string => operatorCommand('shop', `events dead ${verb}`);

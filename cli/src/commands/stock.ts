@@ -2,7 +2,7 @@
 import { type AccountHold, listHolds, type StockFault, type StockReport, verifyStock } from '@shop/catalogue/operator';
 import { Command } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
-import { type Output, print, withJson } from '../output/print.ts';
+import { counted, type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import { withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
@@ -37,7 +37,11 @@ function held(holds: readonly AccountHold[]): string {
 }
 
 function describe({ products, movements, reservations, faults }: StockReport): string {
-  const read = `${products} products, ${movements} movements, ${reservations} reservations`;
+  const read = [
+    counted(products, 'product'),
+    counted(movements, 'movement'),
+    counted(reservations, 'reservation'),
+  ].join(', ');
   const [first] = faults;
   if (first === undefined) return `All adds up: ${read}.`;
   const rows = faults.map((fault) => [placeOf(fault), fault.name ?? fault.productId ?? '', fault.detail]);

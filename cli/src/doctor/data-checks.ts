@@ -1,4 +1,5 @@
 // Checks of the stored data: connections, migrations, clock, currency, keys, events.
+
 import { join } from 'node:path';
 import { checkSigningKeys, sharedMailboxes } from '@shop/accounts/operator';
 import { knownMigrations, localeFault, readLocale, storedCurrency, withClient } from '@shop/shared/database';
@@ -6,6 +7,7 @@ import { longestLag } from '@shop/shared/events';
 import { operatorCommand, type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
 import type pg from 'pg';
 import { errorMessage } from '../output/error-message.ts';
+import { counted } from '../output/print.ts';
 import { countDeadLetters, readOutboxes } from '../shop/backlog.ts';
 import { connectWithin } from '../shop/database.ts';
 import type { OpenShop } from '../shop/open-shop.ts';
@@ -167,7 +169,13 @@ async function checkEvents(shop: OpenShop): Promise<Finding[]> {
   const stuck = shop.running === undefined ? [] : waiting.filter(({ lagSeconds }) => lagSeconds >= longestLag);
   const findings = [ok('events', 'the broker answers')];
   if (dead > 0)
-    findings.push(warning('dead letters', `${dead} events were given up`, operatorCommand('shop', 'events dead list')));
+    findings.push(
+      warning(
+        'dead letters',
+        counted(dead, 'event was given up', 'events were given up'),
+        operatorCommand('shop', 'events dead list'),
+      ),
+    );
   for (const { service, lagSeconds } of stuck) {
     findings.push(
       warning('outbox', `${service} could not publish for ${lagSeconds} s`, operatorCommand('logs', service)),

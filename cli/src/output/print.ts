@@ -12,3 +12,8 @@ export function withJson(command: Command): Command {
 export function print({ json }: Output, value: unknown, forPeople: () => string): void {
   process.stdout.write(`${json === true ? JSON.stringify(value) : forPeople()}\n`);
 }
+
+/** Returns a number with its noun: `1 product`, `2 products`. A verb may follow the noun. */
+export function counted(count: number, one: string, several = `${one}s`): string {
+  return `${count} ${count === 1 ? one : several}`;
+}

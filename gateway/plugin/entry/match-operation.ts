@@ -2,6 +2,7 @@
 // not exist.
 import { type OperationOutline, outlineOperations, readDocument } from '@shop/shared/contract';
 import { contentTooLarge, Problem } from '@shop/shared/problem';
+import { noSuchAddress } from './no-such-address.ts';
 import type { Step } from './policy.ts';
 import { bodyBound } from './request-body.ts';
 
@@ -15,12 +16,14 @@ interface PathNode {
 /** The public operations of a contract. */
 export interface PublicOperations {
   readonly ids: ReadonlySet<string>;
+  readonly paths: ReadonlySet<string>;
   readonly root: PathNode;
 }
 
 /** @throws when the file is missing or is not an OpenAPI document */
 export function readPublicOperations(file: string): PublicOperations {
   const ids = new Set<string>();
+  const paths = new Set<string>();
   const root = emptyNode();
   for (const entry of outlineOperations(readDocument(file))) {
     let node = root;
@@ -28,9 +31,10 @@ export function readPublicOperations(file: string): PublicOperations {
     // The path of an internal operation gets a node without a method: no parameter matches it, and the response is 404.
     if (entry.internal || entry.security.access === 'service') continue;
     ids.add(entry.operationId);
+    paths.add(entry.path);
     node.operations.set(entry.method.toUpperCase(), entry);
   }
-  return { ids, root };
+  return { ids, paths, root };
 }
 
 /**
@@ -39,10 +43,10 @@ export function readPublicOperations(file: string): PublicOperations {
  * @throws Problem 404 for an unknown path, 405 with `Allow` for an unknown method, 413 for a body whose declared length
  * is too large
  */
-export function matchOperation({ root }: PublicOperations, maximumBody: number): Step {
+export function matchOperation({ paths, root }: PublicOperations, maximumBody: number): Step {
   return (request) => {
     const found = findPath(root, request.path);
-    if (found === undefined) throw new Problem('not-found', 'There is nothing at this address.');
+    if (found === undefined) throw noSuchAddress(request.path, paths);
     const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
     request.operation = found.operations.get(method);
     if (request.operation === undefined && method !== 'OPTIONS') throw notAllowed(found, method);

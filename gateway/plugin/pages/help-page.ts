@@ -2,6 +2,7 @@
 // Both are redirected from the address of a page with a slash at its end, and from the former address of a page.
 import { Problem } from '@shop/shared/problem';
 import type { GatewayRequest } from '../entry/gateway-request.ts';
+import { isUnknownAddress, noSuchAddress } from '../entry/no-such-address.ts';
 import type { Middleware } from '../entry/policy.ts';
 import { type Document, sendDocument } from '../entry/send-response.ts';
 import { type Assets, readAssets } from './assets.ts';
@@ -19,18 +20,26 @@ export interface Pages {
   readonly mail: boolean;
 }
 
-/** The engine, with pages for browsers in place of the problem `not-found`. */
-export function withHelp(handle: Middleware, pages: Pages): Middleware {
+/**
+ * The engine, with pages for browsers in place of the problem `not-found`.
+ * @param addresses one of them may be what a program meant
+ */
+export function withHelp(handle: Middleware, pages: Pages, addresses: ReadonlySet<string>): Middleware {
   const assets = readAssets();
   const layout = docsLayout(assets);
   return (request, response, next) => {
     handle(request, response, (error) => {
       const lost = isLost(request, error);
       const page = lost ? (redirection(request) ?? helpPage(request, layout, assets, pages)) : undefined;
-      if (page === undefined) next(error);
+      const isUnknown = request.id !== '' && isUnknownAddress(error);
+      if (page === undefined) next(isUnknown ? noSuchAddress(pathOf(request), addresses) : error);
       else sendDocument(request, response, page);
     });
   };
+}
+
+function pathOf({ url = '/' }: GatewayRequest): string {
+  return url.split('?', 1)[0] ?? '/';
 }
 
 /** Whether a browser asks for a page that does not exist. */
@@ -51,7 +60,7 @@ function redirection({ url = '/' }: GatewayRequest): Document | undefined {
 }
 
 function helpPage(request: GatewayRequest, layout: Layout, assets: Assets, pages: Pages): Document | undefined {
-  const [path = '/'] = (request.url ?? '/').split('?');
+  const path = pathOf(request);
   if (forPrograms.test(path) || !prefersHtml(request.headers.accept)) return undefined;
   const isRoot = path === '/';
   const title = isRoot ? 'The shop is running' : 'There is nothing here';

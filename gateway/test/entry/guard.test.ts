@@ -55,6 +55,24 @@ describe('a path in another form than the accepted one is answered with 404', ()
   });
 });
 
+describe('an unknown address that is near a known one', () => {
+  it.each([
+    ['/v1/product', '/v1/products'],
+    ['/v1/Products', '/v1/products'],
+    ['/v1/products/', '/v1/products'],
+    ['/products', '/v1/products'],
+    ['/v2/products', '/v1/products'],
+    ['/v1/order/01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01/cancel', '/v1/orders/01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01/cancel'],
+    ['/v1/orders/x/cancle', '/v1/orders/x/cancel'],
+    ['/v1/reviews', undefined],
+    ['/internal/reservations', undefined],
+  ])('%s is answered with a question about %s', async (path, meant) => {
+    const answer = await get(path);
+    const detail = `There is nothing at this address.${meant === undefined ? '' : ` Did you mean ${meant}?`}`;
+    expect([answer.status, JSON.parse(answer.body ?? '').detail]).toEqual([404, detail]);
+  });
+});
+
 describe('a target that two parsers could read differently is answered with 400', () => {
   it.each([
     '//v1/products',

@@ -129,7 +129,7 @@ describe('GET /v1/accounts', () => {
     [{ q: 'ki' }, 'q', 'must not have fewer than 3 characters'],
     [{ q: ' ki ' }, 'q', 'must have at least 3 characters without surrounding blanks'],
     [{ q: 'x'.repeat(255) }, 'q', 'must not have more than 254 characters'],
-    [{ email: '' }, 'email', 'must not have fewer than 1 characters'],
+    [{ email: '' }, 'email', 'must not have fewer than 1 character'],
     [{ q: 'kim', name: 'kim' }, 'name', expect.stringContaining('is not a known parameter')],
     [{ q: 'kim', limit: '101' }, 'limit', 'must be <= 100'],
   ])('refuses the query %j', async (query, parameter, detail) => {

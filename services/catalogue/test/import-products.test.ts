@@ -173,8 +173,17 @@ describe('a refused line', () => {
       rating: 6,
       color: 'red',
     };
-    const run = await importLines(cup, wrong, '', '{"externalKey":', '[]', { ...cup, externalKey: ' ', stock: -1 });
-    expect(run).toEqual(counts(1, 0, 0, 4));
+    const keyless = '{"name":"A\\u0000","brand":"b","category":"c","price":-1}';
+    const run = await importLines(
+      cup,
+      wrong,
+      '',
+      '{"externalKey":',
+      '[]',
+      { ...cup, externalKey: ' ', stock: -1 },
+      keyless,
+    );
+    expect(run).toEqual(counts(1, 0, 0, 5));
     expect(await readReport(report)).toEqual([
       {
         line: 2,
@@ -189,13 +198,18 @@ describe('a refused line', () => {
           'currency must be EUR: all prices of this shop are',
         ]),
       },
-      { line: 4, code: 'invalid-request', reasons: ['is not valid JSON'] },
+      { line: 4, code: 'invalid-request', reasons: ['is not valid JSON at line 1, column 16: a value is expected'] },
       { line: 5, code: 'invalid-request', reasons: ['must be a JSON object'] },
       {
         line: 6,
         externalKey: ' ',
         code: 'invalid-request',
         reasons: ['externalKey must not be blank', 'stock must be >= 0'],
+      },
+      {
+        line: 7,
+        code: 'invalid-request',
+        reasons: [expect.stringMatching(/^name /), 'externalKey is required', 'price must be >= 0'],
       },
     ]);
     const { externalKey: _key, ...body } = wrong;

@@ -151,7 +151,7 @@ describe('202', () => {
     ['NUL in the name of an attribute', '{"externalKey":"x","attributes":{"a\\u0000":1}}', /NUL|character|must/],
     ['a lone surrogate in the name of a member', '{"a\\ud800b":1,"externalKey":"x"}', /surrogate|Unicode|must/],
     ['a lone surrogate', '{"externalKey":"\\ud800"}', /surrogate|Unicode/],
-    ['no JSON', '{"externalKey":', /^is not valid JSON$/],
+    ['no JSON', '{"externalKey":', /^is not valid JSON at line 1, column 16: a value is expected$/],
     ['another value than an object', '[]', /^must be a JSON object$/],
     ['a repeated member', '{"price":1,"price":2}', /price/],
     ['a `sku`', JSON.stringify({ ...cup, sku: 'CUP' }), /^sku must be written as externalKey$/],

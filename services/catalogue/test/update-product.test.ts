@@ -167,11 +167,23 @@ describe('a change of the stock', () => {
     });
   });
 
+  it('names the bad name of an attribute, and the form of a currency', async () => {
+    const { body } = await patch({ attributes: { 'Bad name': 'x' }, currency: 'eur' });
+    expect(body.errors).toEqual([
+      { pointer: '/currency', detail: 'must be three capital letters such as EUR' },
+      {
+        pointer: '/attributes/Bad name',
+        detail: 'has a name that must begin with a small letter and have only letters from a to z and digits',
+      },
+    ]);
+  });
+
   it.each([
     [{ set: 9 }, '/stock/expected', 'is required'],
     [{ adjust: 1.5 }, '/stock/adjust', 'must be integer'],
-    [{ adjust: 1, reason: '' }, '/stock/reason', 'must not have fewer than 1 characters'],
-    [{ adjust: 1, expected: 2 }, '/stock/expected', 'is not a known member'],
+    [{ adjust: 1, reason: '' }, '/stock/reason', 'must not have fewer than 1 character'],
+    [{ adjust: 1, expected: 2 }, '/stock/expected', 'must not be given together with adjust'],
+    [{ adjust: 1, set: 2 }, '/stock/set', 'must not be given together with adjust'],
     [-1, '/stock', 'must be >= 0'],
     ['5', '/stock', 'must have one of the documented forms'],
   ])('refuses %j with one fault', async (stock, pointer, detail) => {

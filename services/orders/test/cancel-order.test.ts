@@ -303,6 +303,13 @@ describe('409 again', () => {
   });
 });
 
+describe('400', () => {
+  it('names the member that is meant by another name', async () => {
+    const answer = await shop.act(customer, await placed(), 'cancel', { body: { reason: 'Too late' } });
+    expect(answer.body.detail).toBe('/reason is not a known member; did you mean cancellation_reason?');
+  });
+});
+
 describe('412', () => {
   it('refuses a stale version and changes nothing', async () => {
     const id = await placed();

@@ -14,7 +14,9 @@ import { bearerChallenge } from './verify-token.ts';
 export function authorize(caller: Caller | undefined, { scopes, machineScopes }: Security): void {
   if (caller === undefined) {
     const headers = { 'WWW-Authenticate': bearerChallenge() };
-    throw new Problem('unauthenticated', 'This operation needs an access token.', { headers });
+    const detail =
+      'This operation needs an access token. POST /v1/tokens returns one; send it as "Authorization: Bearer TOKEN".';
+    throw new Problem('unauthenticated', detail, { headers });
   }
   if (caller.isMachine && scopes.length === 0) {
     if (machineScopes.some((scope) => caller.scopes.has(scope))) return;

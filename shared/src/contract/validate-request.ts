@@ -1,7 +1,8 @@
 // Validates the parameters and the body of a request against the OpenAPI document, and reports all faults.
-import { type Fault, joinedFaults, maxFaults, Problem } from '../problem/index.ts';
+import { type Fault, joinedFaults, maxFaults, Problem, summaryOf } from '../problem/index.ts';
 import { type Compiler, dereference, isNode, locate, type SchemaCheck, schemaAt } from './openapi-document.ts';
 import { coerce, parseQueryString } from './query-string.ts';
+import { unknownParameter } from './unknown-parameter.ts';
 import { validationErrors } from './validation-errors.ts';
 
 export type QueryValue = string | number | boolean | readonly string[];
@@ -77,7 +78,8 @@ export function checkInput(
   for (const [name, values] of search) {
     if (faults.length >= maxFaults) break;
     if (prefixes.some((prefix) => name.startsWith(prefix))) query[name] = values;
-    else if (!known.includes(name)) faults.push({ parameter: name, detail: unknownParameter(known) });
+    else if (!known.includes(name))
+      faults.push({ parameter: name, detail: unknownParameter(name, values[0] ?? '', known) });
   }
   const { body, bodyFaults = [] } = input;
   const found = bodyErrorsOf === undefined || body === undefined ? [] : validationErrors(bodyErrorsOf(body));
@@ -93,7 +95,7 @@ export function checkInput(
  */
 export function refuseFaults(found: readonly Fault[], further: readonly Fault[] = []): void {
   const faults = joinedFaults(found, further);
-  if (faults.length > 0) throw new Problem('invalid-request', summary(faults), { errors: faults });
+  if (faults.length > 0) throw new Problem('invalid-request', summaryOf(faults), { errors: faults });
 }
 
 /**
@@ -102,17 +104,4 @@ export function refuseFaults(found: readonly Fault[], further: readonly Fault[] 
 function faultsIn({ required, errorsOf }: Parameter, value: unknown): string[] {
   if (value === undefined) return required ? ['is required'] : [];
   return validationErrors(errorsOf(value)).map(({ detail }) => detail);
-}
-
-function unknownParameter(known: readonly string[]): string {
-  return known.length === 0
-    ? 'is not a known parameter: there are none'
-    : `is not a known parameter; known are ${known.join(', ')}`;
-}
-
-function summary(faults: readonly Fault[]): string {
-  const [first] = faults;
-  const where = first?.parameter ?? first?.header ?? (first?.pointer === '' ? 'The body' : first?.pointer);
-  const others = `${faults.length < maxFaults ? '' : 'at least '}${faults.length - 1} more`;
-  return `${where} ${first?.detail}${faults.length > 1 ? ` (and ${others})` : ''}.`;
 }

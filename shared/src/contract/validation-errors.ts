@@ -1,7 +1,8 @@
 // Converts the errors of the JSON Schema validator into faults with a text and a location.
 import type { ErrorObject } from 'ajv';
 import { pointerTo } from '../json/index.ts';
-import { maxFaults } from '../problem/index.ts';
+import { maxFaults, nearestName } from '../problem/index.ts';
+import { nodeOf } from './openapi-document.ts';
 
 /** One fault: a JSON Pointer into the validated value and a sentence about it. */
 export interface ValidationFinding {
@@ -9,13 +10,20 @@ export interface ValidationFinding {
   readonly detail: string;
 }
 
-/** Returns all distinct faults, in the order of the document, at most 100. */
+/**
+ * Returns the first fault at each place, in the order of the document, at most 100. Further faults of a value, such as
+ * its length beside its form, mostly follow from the first one.
+ */
 export function validationErrors(errors: readonly ErrorObject[]): ValidationFinding[] {
   const seen = new Map<string, ValidationFinding>();
-  for (const error of ofNearestForms(errors)) {
+  // A pattern describes what is expected, and a format only names it.
+  const sorted = ofNearestForms(errors).toSorted(
+    (one, other) => Number(one.keyword === 'format') - Number(other.keyword === 'format'),
+  );
+  for (const error of sorted) {
     if (seen.size === maxFaults) break;
     const finding = findingOf(error);
-    if (finding !== undefined) seen.set(`${finding.pointer} ${finding.detail}`, finding);
+    if (finding !== undefined && !seen.has(finding.pointer)) seen.set(finding.pointer, finding);
   }
   return [...seen.values()];
 }
@@ -27,6 +35,7 @@ export function validationErrors(errors: readonly ErrorObject[]): ValidationFind
  */
 function ofNearestForms(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const dropped = new Set<ErrorObject>();
+  const combined = new Set<ErrorObject>();
   for (const error of errors) {
     if (error.keyword !== 'oneOf' && error.keyword !== 'anyOf') continue;
     const start = `${error.schemaPath}/`;
@@ -36,12 +45,31 @@ function ofNearestForms(errors: readonly ErrorObject[]): readonly ErrorObject[] 
       .filter((form) => !form.some((each) => each.keyword === 'type' && each.instancePath === error.instancePath))
       .sort((a, b) => a.length - b.length);
     for (const each of inForms) if (nearest?.includes(each) !== true) dropped.add(each);
-    if (nearest !== undefined) dropped.add(error);
+    if (nearest === undefined) continue;
+    dropped.add(error);
+    for (const each of nearest) if (isOfOtherForm(each, error)) combined.add(each);
   }
-  return errors.filter((error) => !dropped.has(error));
+  return errors
+    .filter((error) => !dropped.has(error))
+    .map((error) => (combined.has(error) ? { ...error, keyword: 'combined' } : error));
+}
+
+/** Whether an unknown member of one form is a member of another one, so that the two must not be combined. */
+function isOfOtherForm({ keyword, params }: ErrorObject, { schema }: ErrorObject): boolean {
+  if (keyword !== 'additionalProperties' || !Array.isArray(schema)) return false;
+  return schema.some((form) =>
+    Object.keys(nodeOf(nodeOf(form).properties)).includes(String(params.additionalProperty)),
+  );
 }
 
 function findingOf(error: ErrorObject): ValidationFinding | undefined {
+  if (error.propertyName === undefined) return valueFinding(error);
+  const finding = valueFinding(error);
+  const pointer = pointerTo(error.instancePath, error.propertyName);
+  return finding && { pointer, detail: `has a name that ${finding.detail}` };
+}
+
+function valueFinding(error: ErrorObject): ValidationFinding | undefined {
   const { keyword, instancePath, params } = error;
   const member = (name: unknown): string => pointerTo(instancePath, String(name));
   switch (keyword) {
@@ -49,7 +77,13 @@ function findingOf(error: ErrorObject): ValidationFinding | undefined {
     case 'dependentRequired':
       return { pointer: member(params.missingProperty), detail: 'is required' };
     case 'additionalProperties':
-      return { pointer: member(params.additionalProperty), detail: 'is not a known member' };
+      return { pointer: member(params.additionalProperty), detail: unknownMember(error) };
+    case 'combined': {
+      const own = listOf(error.parentSchema?.required).join(' and ');
+      return { pointer: member(params.additionalProperty), detail: `must not be given together with ${own}` };
+    }
+    case 'propertyNames': // the fault of the name is a finding of its own
+      return undefined;
     case 'unevaluatedProperties':
       return { pointer: member(params.unevaluatedProperty), detail: 'is not a known member' };
     case 'enum':
@@ -72,8 +106,26 @@ function findingOf(error: ErrorObject): ValidationFinding | undefined {
     case 'x-email-address':
       return { pointer: instancePath, detail: patternDetail(error) };
     default:
-      return { pointer: instancePath, detail: (error.message ?? 'is not valid').replace('NOT', 'not') };
+      return { pointer: instancePath, detail: inWords(error.message) };
   }
+}
+
+/** `must NOT have fewer than 1 characters` → `must not have fewer than 1 character`. */
+function inWords(message = 'is not valid'): string {
+  return message
+    .replace('NOT', 'not')
+    .replace(/\b1 (character|item)s$/, '1 $1')
+    .replace(/\b1 properties$/, '1 member');
+}
+
+function unknownMember({ params, parentSchema }: ErrorObject): string {
+  const known = Object.keys(nodeOf(parentSchema?.properties));
+  const nearest = nearestName(String(params.additionalProperty), known);
+  return nearest === undefined ? 'is not a known member' : `is not a known member; did you mean ${nearest}?`;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /**

@@ -34,7 +34,7 @@ function readSchemas(): EventSchemas {
   ajv.addFormat('uuid', isId);
   // Strict mode refuses keywords that it does not know. The members of the document around its schemas are not
   // keywords.
-  ajv.addVocabulary(Object.keys(document));
+  ajv.addVocabulary([...Object.keys(document), 'x-pattern-detail']);
   ajv.addSchema(document, 'events');
   return {
     types: new Set(Object.keys(nodeOf(nodeOf(document.components).channels))),

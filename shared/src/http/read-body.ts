@@ -2,7 +2,7 @@
 // bytes of a file are not parsed.
 import type { Request } from 'express';
 import { type BodyRule, maxBodyBytes } from '../contract/index.ts';
-import { cleanJson, type JsonSize, jsonSize, sourceFaults } from '../json/index.ts';
+import { cleanJson, invalidJson, type JsonSize, jsonSize, sourceFaults } from '../json/index.ts';
 import { contentTooLarge, type Fault, maxFaults, Problem } from '../problem/index.ts';
 
 /**
@@ -152,21 +152,30 @@ export interface ParsedBody {
  * @throws Problem 400 for what is no JSON, and for more members or elements than are read
  */
 export function parseBody(bytes: Buffer): ParsedBody {
-  const text = readAs('is not valid UTF-8', () => utf8.decode(bytes));
+  const text = readAs(
+    () => 'is not valid UTF-8',
+    () => utf8.decode(bytes),
+  );
   const size = jsonSize(text);
   requireSize(size);
-  const { value, faults, members } = cleanJson(readAs('is not valid JSON', () => JSON.parse(text)));
+  const { value, faults, members } = cleanJson(
+    readAs(
+      () => invalidJson(text),
+      () => JSON.parse(text),
+    ),
+  );
   return { value, faults: [...faults, ...sourceFaults(text, size.members > members)].slice(0, maxFaults) };
 }
 
 /**
  * Returns the result of `read`.
- * @throws Problem 400 with `detail` when `read` throws
+ * @throws Problem 400 with the sentence of `describe` when `read` throws
  */
-function readAs<T>(detail: string, read: () => T): T {
+function readAs<T>(describe: () => string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
+    const detail = describe();
     throw new Problem('invalid-request', `The body ${detail}.`, { errors: [{ pointer: '', detail }], cause });
   }
 }

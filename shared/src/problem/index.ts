@@ -1,4 +1,5 @@
 // Problem documents (RFC 9457). Every other folder may import this one, which imports none of them.
+export { nearestName } from './nearest-name.ts';
 export {
   contentTooLarge,
   type Fault,
@@ -9,4 +10,5 @@ export {
   problemDocument,
   problemMediaType,
   problems,
+  summaryOf,
 } from './problem.ts';

@@ -61,6 +61,18 @@ export function joinedFaults(found: readonly Fault[], further: readonly Fault[])
 }
 
 /**
+ * Returns a sentence with the first fault and the number of the others.
+ * @param most the number of faults at which the list ends
+ */
+export function summaryOf(faults: readonly Fault[], most = maxFaults): string {
+  const [first] = faults;
+  const where = first?.parameter ?? first?.header ?? (first?.pointer === '' ? 'The body' : first?.pointer);
+  const others = `${faults.length < most ? '' : 'at least '}${faults.length - 1} more`;
+  const text = `${where} ${first?.detail}${faults.length > 1 ? ` (and ${others})` : ''}`;
+  return text.endsWith('?') ? text : `${text}.`;
+}
+
+/**
  * One fault in the request. Exactly one of `pointer` (RFC 6901, into the body), `parameter` and `header` names its
  * place.
  */

@@ -180,7 +180,22 @@ describe('the query spelling', () => {
   ])('lists the faults of syntax and values of %s together', (text, parameters) => {
     const problem = refusal(() => query(text));
     expect(problem.errors.map(({ parameter }) => parameter).sort()).toEqual([...parameters].sort());
-    expect(problem.message).toMatch(parameters.length === 1 ? /^The query has a fault;/ : `has ${parameters.length} `);
+    const [first, ...others] = problem.errors;
+    const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+    expect(problem.message).toBe(`${first?.parameter} ${first?.detail}${more}.`);
+  });
+
+  it.each([
+    ['price=>10', 'price=gte:10 or price=gt:10'],
+    ['price=>=10', 'price=gte:10'],
+    ['price=<10', 'price=lte:10 or price=lt:10'],
+    ['price=!10', 'price=ne:10'],
+  ])('answers %s with the condition that is meant', (text, meant) => {
+    expect(refusal(() => query(text)).errors[0]?.detail).toMatch(new RegExp(`; write ${meant}$`));
+  });
+
+  it.each(['price=>x', 'price=cheap', 'status=>sold'])('proposes nothing for %s', (text) => {
+    expect(refusal(() => query(text)).errors[0]?.detail).not.toContain('; write ');
   });
 
   describe('on a field with a closed list of values and an index', () => {

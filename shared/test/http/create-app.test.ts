@@ -118,6 +118,19 @@ describe('contract', () => {
     }
   });
 
+  it('names the place at which a body stops being JSON, and where to get an access token', async () => {
+    const answer = await client.call('POST', '/v1/notes', {
+      token,
+      headers: { 'Content-Type': 'application/json' },
+      rawBody: '{"text":"a",}',
+    });
+    expect([answer.status, answer.body.detail]).toEqual([
+      400,
+      'The body is not valid JSON at line 1, column 13: a member name is expected.',
+    ]);
+    expect((await client.post('/v1/notes', { body: {} })).body.detail).toContain('POST /v1/tokens');
+  });
+
   it('answers 405 with Allow for a known path with another method, and OPTIONS with Allow', async () => {
     const refused = await client.call('DELETE', '/v1/notes');
     expect([refused.status, refused.body.code, refused.headers.allow]).toEqual([
@@ -219,7 +232,7 @@ describe('parameters', () => {
       { parameter: 'limit', detail: 'must be integer' },
       { parameter: 'page', detail: 'is not a known parameter; known are limit, tag' },
       { parameter: 'offset', detail: 'is not a known parameter; known are limit, tag' },
-      { parameter: 'limit2', detail: 'is not a known parameter; known are limit, tag' },
+      { parameter: 'limit2', detail: 'is not a known parameter; did you mean limit? known are limit, tag' },
     ]);
     const unreadable = await client.get('/v1/notes?tag=%ff&tag=%00&page=2&limit=0');
     expect(unreadable.body.errors.map(({ parameter }) => parameter)).toEqual(['tag', 'tag', 'limit', 'page']);
@@ -259,7 +272,7 @@ describe('bodies', () => {
     const answer = await post({ text: '', rank: 'high', 'a/b~c': 1 });
     expect(answer.body.errors).toEqual([
       { pointer: '/a~1b~0c', detail: 'is not a known member' },
-      { pointer: '/text', detail: 'must not have fewer than 1 characters' },
+      { pointer: '/text', detail: 'must not have fewer than 1 character' },
       { pointer: '/rank', detail: 'must be number' },
     ]);
   });

@@ -13,7 +13,7 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     when:
       'Something in the request breaks the contract of the operation: a member that is missing, unknown or of the ' +
       'wrong type, a parameter that cannot be parsed, or a body that is not JSON.',
-    example: 'The query has 2 faults; see errors.',
+    example: 'The body ended before its announced length.',
     remedy: 'Look at `errors`: it lists every fault with its location. Fix them all and send the request again.',
   },
   'invalid-cursor': {

@@ -25,7 +25,7 @@ export function readJsonLine(line: number, bytes: Buffer): ProductLine | undefin
 export function readJson(line: number, bytes: Buffer): ProductLine {
   try {
     const { value, faults } = parseBody(bytes);
-    return faults.length > 0 ? { line, faults } : { line, value };
+    return faults.length > 0 ? { line, value, faults } : { line, value };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     return { line, faults: error.errors };

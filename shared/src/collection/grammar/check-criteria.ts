@@ -1,5 +1,5 @@
 // Converts a parse tree into checked criteria. Both notations become the same form, in one order.
-import { type Fault, joinedFaults, Problem } from '../../problem/index.ts';
+import { type Fault, joinedFaults, Problem, summaryOf } from '../../problem/index.ts';
 import { bounds } from './bounds.ts';
 import { checkBounds, isExcessive, isLong } from './check-bounds.ts';
 import { meets } from './contradiction.ts';
@@ -7,10 +7,12 @@ import type { Condition, Criteria } from './criteria.ts';
 import type { Value } from './field-types.ts';
 import {
   type CollectionSpec,
+  type Field,
   fieldNamed,
   fieldOf,
   filterable,
   membersOf,
+  type Operator,
   operators,
   type SortCriterion,
   sortable,
@@ -55,13 +57,8 @@ export const listedFaults = 50;
 
 /** @throws Problem `invalid-request`, always */
 function refuse(faults: readonly Fault[]): never {
-  const detail =
-    faults.length === 1
-      ? 'The query has a fault; see errors.'
-      : faults.length <= listedFaults
-        ? `The query has ${faults.length} faults; see errors.`
-        : `The query has more than ${listedFaults} faults; errors lists the first ${listedFaults}.`;
-  throw new Problem('invalid-request', detail, { errors: faults.slice(0, listedFaults) });
+  const errors = faults.slice(0, listedFaults);
+  throw new Problem('invalid-request', summaryOf(errors, listedFaults), { errors });
 }
 
 /** Sorts by key, and removes items with the same key. */
@@ -133,7 +130,8 @@ function checkCondition(
     // The specification writes the values of `in` as texts in a body, too.
     const isText = typeof written === 'string' && (spelling !== 'json' || operator === 'in');
     const value = ofJson ?? (isText ? field.type.fromText(written) : undefined);
-    if (value === undefined) faults.push(fault(at, `${shown(written)} must be ${field.type.expects}`));
+    if (value === undefined)
+      faults.push(fault(at, `${shown(written)} must be ${field.type.expects}${remedyOf(field, part.field, written)}`));
     else values.push(value);
   }
   const [first] = values;
@@ -144,6 +142,17 @@ function checkCondition(
   return distinct.length === 1 && !isLong(part)
     ? { field: part.field, operator: 'eq', value: first }
     : { field: part.field, operator: 'in', values: distinct };
+}
+
+const signs: Readonly<Record<string, readonly Operator[]>> = { '>': ['gte', 'gt'], '<': ['lte', 'lt'], '!': ['ne'] };
+
+/** The condition that a comparison sign before a value stands for: `price=>10` → `price=gte:10`. */
+function remedyOf({ operators: permitted, type }: Field<never>, name: string, written: unknown): string {
+  const [, sign = '', isInclusive, text = ''] =
+    /^([<>!])(=?)(.+)$/.exec(typeof written === 'string' ? written : '') ?? [];
+  const meant = (signs[sign] ?? []).slice(0, isInclusive === '=' ? 1 : 2).filter((each) => permitted.includes(each));
+  if (meant.length === 0 || type.fromText(text) === undefined) return '';
+  return `; write ${meant.map((each) => `${name}=${each}:${text}`).join(' or ')}`;
 }
 
 function checkSort(spec: CollectionSpec<never>, written: readonly WrittenSort[], faults: Fault[]): SortCriterion[] {

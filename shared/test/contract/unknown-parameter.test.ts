@@ -1,0 +1,34 @@
+// The remedy that the fault of an unknown parameter names.
+import { expect, it } from '@jest/globals';
+import { unknownParameter } from '../../src/contract/unknown-parameter.ts';
+
+const known = ['price', 'createdAt', 'q', 'sort', 'limit', 'cursor'];
+
+it.each([
+  ['price[gte]', '10', 'write price=gte:10;'],
+  ['price[$lt]', '10', 'write price=lt:10;'],
+  ['price__gte', '10', 'write price=gte:10;'],
+  ['price_gte', '10', 'write price=gte:10;'],
+  ['price>', '10', 'write price=gte:10;'],
+  ['price<', '10', 'write price=lte:10;'],
+  ['price!', '10', 'write price=ne:10;'],
+  ['price>10', '', 'write price=gt:10;'],
+  ['page', '2', 'send the nextCursor of a page as cursor to get the next one;'],
+  ['offset', '20', 'send the nextCursor of a page as cursor to get the next one;'],
+  ['per_page', '20', 'write limit;'],
+  ['sort_by', 'price', 'write sort, as in sort=createdAt:desc;'],
+  ['search', 'cup', 'write q;'],
+  ['created_at', 'x', 'did you mean createdAt?'],
+  ['prise', '10', 'did you mean price?'],
+  ['colour[gte]', '10', undefined],
+  ['colour', 'red', undefined],
+])('%s=%s is answered with "%s"', (name, value, remedy) => {
+  const expected = remedy === undefined ? '' : ` ${remedy}`;
+  expect(unknownParameter(name, value, known)).toBe(
+    `is not a known parameter;${expected} known are price, createdAt, q, sort, limit, cursor`,
+  );
+});
+
+it('an operation without parameters has no remedy', () => {
+  expect(unknownParameter('page', '2', [])).toBe('is not a known parameter: there are none');
+});
