@@ -7,6 +7,7 @@ import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import { undoAtSignal } from '../../cli/src/shop/clean-up.ts';
 import { launchShop, runningShop, runShop } from '../../cli/test/started-shop.ts';
+import { configForRegistrations } from '../../test/gateway-config.ts';
 import { processorTime } from './processor-time.ts';
 
 export interface BenchShop {
@@ -70,9 +71,15 @@ export async function openShop(
   await chmod(folder, 0o711);
   const dataDir = join(folder, 'data');
   const clients: pg.Client[] = [];
+  const GATEWAY_CONFIG_DIR = await configForRegistrations(join(folder, 'config'));
   const launching = launchShop({
     dataDir,
-    environment: { ...limits, ...settings, ...(eventsUrl === undefined ? {} : { EVENTS_URL: eventsUrl }) },
+    environment: {
+      ...limits,
+      GATEWAY_CONFIG_DIR,
+      ...settings,
+      ...(eventsUrl === undefined ? {} : { EVENTS_URL: eventsUrl }),
+    },
   });
   const stop = undoAtSignal(async () => {
     await Promise.all(clients.map((client) => client.end()));

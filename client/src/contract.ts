@@ -1205,12 +1205,12 @@ export interface components {
             bound?: "orders" | "units";
             /**
              * Format: int64
-             * @description The most that the account may hold.
+             * @description The most that the account, or the accounts in its network, may hold.
              */
             limit?: number;
             /**
              * Format: int64
-             * @description What the account holds at present.
+             * @description What the account, or the accounts in its network, hold at present.
              */
             held?: number;
             /** @description The expected price. */
@@ -3033,7 +3033,8 @@ export interface components {
         };
         /**
          * @description `insufficient-stock`, listing the lines with the units that are available, and products that cannot be ordered;
-         *     `hold-limit`, when the account has too many orders, or units in them, that nobody has begun to process; `price-changed`, with
+         *     `hold-limit`, when the account has too many orders, or units in them, that nobody has begun to process, or the accounts in its
+         *     network without a verified e-mail address have too many units; `price-changed`, with
          *     old and new amounts; or `request-in-progress`. Nothing was ordered.
          */
         OrderConflict: {
@@ -3046,6 +3047,19 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
                     code: "insufficient-stock" | "hold-limit" | "price-changed" | "request-in-progress";
+                };
+            };
+        };
+        /** @description `forbidden`: the access token is that of a machine, which has no account. `email-not-verified`: the shop takes orders only from accounts with a verified e-mail address. Nothing was ordered. */
+        OrderForbidden: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "forbidden" | "email-not-verified";
                 };
             };
         };
@@ -4486,7 +4500,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidOrder"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["MachineForbidden"];
+            403: components["responses"]["OrderForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["OrderConflict"];
             412: components["responses"]["PreconditionFailed"];

@@ -1,13 +1,13 @@
 // The shop that is fuzzed: all processes of `npm start`, with limits that no run reaches.
-import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Node, readYaml } from '@shop/shared/contract';
 import { startEmbeddedPostgres } from '@shop/shared/embedded';
 import { launchShop, runningShop } from '../../cli/test/started-shop.ts';
 import type { GatewayConfig } from '../../gateway/plugin/entry/gateway-config.ts';
 import { publishedDocument } from '../../gateway/plugin/pages/docs/published-document.ts';
+import { unlimitedConfig } from '../gateway-config.ts';
 
 export interface FuzzedShop {
   readonly url: string;
@@ -21,7 +21,6 @@ export interface FuzzedShop {
   stop(): Promise<void>;
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const processes = ['gateway', 'accounts', 'catalogue', 'notifications', 'orders'];
 
 /** Starts the shop in a temporary folder, and waits until it is ready. */
@@ -76,19 +75,6 @@ export async function startFuzzedShop(): Promise<FuzzedShop> {
 function closedContract(configDir: string): Node {
   const config = readYaml(join(configDir, 'gateway.config.yml')) as Pick<GatewayConfig, 'pipelines'>;
   return publishedDocument(config, configDir, { closed: true });
-}
-
-/** Copies the configuration of the gateway with limits a million times as high. */
-async function unlimitedConfig(folder: string): Promise<string> {
-  await cp(join(root, 'gateway/config'), folder, { recursive: true });
-  const file = join(folder, 'gateway.config.yml');
-  const limits = /\b(steady|reserve|failuresPer\w+|attemptsPer\w+|conflictsPer\w+|forbiddenPer\w+): (\d+)/g;
-  const text = (await readFile(file, 'utf8'))
-    .replaceAll(limits, '$1: $2000000')
-    .replaceAll(/\.\.\/\.\.\/(services|docs)\b/g, `${root}$1`)
-    .replaceAll('../plugin/', `${root}gateway/plugin/`);
-  await writeFile(file, text);
-  return folder;
 }
 
 /** Lines of level error and above (pino: 50), which a run without faults in the surroundings does not have. */

@@ -9,6 +9,7 @@ import { freePorts } from '@shop/shared/embedded';
 import { type ServiceName, serviceNames } from '@shop/shared/runtime';
 import { eventually, highHoldLimits } from '@shop/shared/testing';
 import pg from 'pg';
+import { configForRegistrations } from '../gateway-config.ts';
 import { grant, register, signToken, verify } from './accounts.ts';
 import { archiveWatch } from './archive.ts';
 import type { Buyer, Journal } from './journal.ts';
@@ -91,6 +92,7 @@ export async function deploy(
   const folder = await mkdtemp(join(tmpdir(), 'shop-outages-mail-'));
   await chmod(folder, 0o711);
   const mailFolder = join(folder, 'mail');
+  const configFolder = await configForRegistrations(join(folder, 'config'));
   const stops: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
   const stop = async (): Promise<void> => {
     for (const each of stops.reverse()) await each();
@@ -181,6 +183,7 @@ export async function deploy(
           environment: {
             ...shared,
             GATEWAY_PORT: String(port),
+            GATEWAY_CONFIG_DIR: configFolder,
             ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
             ...Object.fromEntries(serviceNames.map((name) => [`${name.toUpperCase()}_URL`, direct(name)])),
           },

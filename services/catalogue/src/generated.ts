@@ -606,6 +606,13 @@ export interface components {
                 /** Format: int32 */
                 readonly units?: number;
             };
+            /** @description The client network of an account without a verified e-mail address, and the most units that all such accounts of the network may hold in reservations of orders that nobody has begun to process, with this one. */
+            readonly networkHold?: {
+                /** @description A digest of the network with a secret key. */
+                readonly network: string;
+                /** Format: int32 */
+                readonly units: number;
+            };
         };
         readonly ReservedLine: {
             readonly productId: components["schemas"]["Id"];
@@ -690,12 +697,12 @@ export interface components {
             readonly bound?: "orders" | "units";
             /**
              * Format: int64
-             * @description The most that the account may hold.
+             * @description The most that the account, or the accounts in its network, may hold.
              */
             readonly limit?: number;
             /**
              * Format: int64
-             * @description What the account holds at present.
+             * @description What the account, or the accounts in its network, hold at present.
              */
             readonly held?: number;
             /** @description The expected price. */

@@ -37,6 +37,7 @@ const unlimited = { orders: 2_147_483_647, units: Number.MAX_SAFE_INTEGER };
  * One statement. Each part uses the result of the part before:
  * - claimed: waits for a concurrent request with the same reservation, before anything is locked;
  * - counted: locks what the account holds, and adds the reservation if the sum is within the limits;
+ * - shared: does the same for the client network, when the request has one;
  * - free: locks the products in the order of their ids, so that orders of the same products wait instead of
  *   deadlocking. Products that are sold out are not locked, so that requests for them do not wait for each other;
  * - taken: reserves all lines or none.
@@ -50,13 +51,14 @@ export async function takeStock(
   cause: MovementCause,
 ): Promise<ReservedLine[] | undefined> {
   const { actor, actorId, requestId, reason } = cause;
-  const { reservationId, accountId, lines, holdLimits } = input;
+  const { reservationId, accountId, lines, holdLimits, networkHold } = input;
   const limits = { ...unlimited, ...holdLimits };
-  const rows = await sql<(FreeLine | { productId: null }) & { isPermitted: boolean }>(
+  const isCounted = holdLimits !== undefined || networkHold !== undefined;
+  const rows = await sql<(FreeLine | { productId: null }) & { isPermitted: boolean; isCounted: boolean }>(
     tx,
     `WITH claimed AS (
-       INSERT INTO reservations (id, account_id, settle_at, counted_units)
-       VALUES ($1, $2, now() + $3 * interval '1 second', $7)
+       INSERT INTO reservations (id, account_id, settle_at, counted_units, network)
+       VALUES ($1, $2, now() + $3 * interval '1 second', $7, $13)
        ON CONFLICT (id) DO NOTHING RETURNING account_id, counted_units
      ), counted AS (
        INSERT INTO account_holds AS hold (account_id, orders, units)
@@ -64,8 +66,16 @@ export async function takeStock(
        ON CONFLICT (account_id) DO UPDATE SET orders = hold.orders + 1, units = hold.units + excluded.units
        WHERE hold.orders < $8 AND hold.units + excluded.units <= $9
        RETURNING account_id
+     ), shared AS (
+       INSERT INTO network_holds AS hold (network, units)
+       SELECT $13, counted_units FROM claimed JOIN counted USING (account_id)
+       WHERE $13::text IS NOT NULL AND counted_units <= $14::bigint
+       ON CONFLICT (network) DO UPDATE SET units = hold.units + excluded.units
+       WHERE hold.units + excluded.units <= $14
+       RETURNING network
      ), permitted AS (
-       SELECT account_id FROM counted UNION ALL SELECT account_id FROM claimed WHERE counted_units = 0
+       SELECT account_id FROM counted WHERE $13::text IS NULL OR EXISTS (SELECT FROM shared)
+       UNION ALL SELECT account_id FROM claimed WHERE counted_units = 0
      ), free AS (
        SELECT id, quantity FROM products
        JOIN unnest($4::uuid[], $5::int[]) AS line (product_id, quantity) ON id = product_id
@@ -93,7 +103,7 @@ export async function takeStock(
      SELECT free.id AS "productId", taken.quantity, taken.name, taken.price_minor AS "unitPriceMinor",
        ${usualPriceSql('taken.id', 'taken.price_minor')} AS "usualPriceMinor",
        taken.stock, taken.promised, taken.version, taken.low_stock_threshold AS threshold,
-       EXISTS (SELECT FROM permitted) AS "isPermitted"
+       EXISTS (SELECT FROM permitted) AS "isPermitted", EXISTS (SELECT FROM counted) AS "isCounted"
      FROM claimed LEFT JOIN free ON true LEFT JOIN taken ON taken.id = free.id`,
     [
       reservationId,
@@ -102,16 +112,18 @@ export async function takeStock(
       lines.map(({ productId }) => productId),
       lines.map(({ quantity }) => quantity),
       requestId ?? null,
-      holdLimits === undefined ? 0 : sumOf(lines),
+      isCounted ? sumOf(lines) : 0,
       limits.orders,
       limits.units,
       actor,
       actorId ?? null,
       reason ?? null,
+      networkHold?.network ?? null,
+      networkHold?.units ?? null,
     ],
   );
   if (rows.length === 0) return undefined;
-  if (rows.some(({ isPermitted }) => !isPermitted)) throw await holdRefusal(tx, input);
+  if (rows.some((row) => !row.isPermitted)) throw await holdRefusal(tx, input, rows[0]?.isCounted === true);
   const free = rows.filter((line) => line.productId !== null);
   const taken = free.filter((line) => line.name !== null);
   if (taken.length < lines.length) {
@@ -130,8 +142,15 @@ function sumOf(lines: readonly WantedLine[]): number {
   return lines.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
-/** Returns every limit that the reservation would exceed, with the amount that the account holds. */
-async function holdRefusal(tx: Transaction, { accountId, lines, holdLimits = {} }: ReservationInput): Promise<Problem> {
+/**
+ * Returns every limit that the reservation would exceed, with the amount that is held.
+ * @param isCounted whether it is within the limits of the account, whose figures then contain it already
+ */
+async function holdRefusal(
+  tx: Transaction,
+  { accountId, lines, holdLimits = {}, networkHold }: ReservationInput,
+  isCounted: boolean,
+): Promise<Problem> {
   const [held = { orders: 0, units: 0 }] = await sql<{ orders: number; units: number }>(
     tx,
     'SELECT orders, units FROM account_holds WHERE account_id = $1',
@@ -139,11 +158,24 @@ async function holdRefusal(tx: Transaction, { accountId, lines, holdLimits = {} 
   );
   const requested = { orders: 1, units: sumOf(lines) };
   const errors = (['orders', 'units'] as const).flatMap((bound): Fault[] => {
-    const limit = holdLimits[bound];
+    const limit = isCounted ? undefined : holdLimits[bound];
     if (limit === undefined || held[bound] + requested[bound] <= limit) return [];
     const detail = `${held[bound]} are held, ${requested[bound]} requested, and the limit is ${limit}`;
     return [{ pointer: `/holdLimits/${bound}`, detail, bound, limit, held: held[bound], requested: requested[bound] }];
   });
+  if (networkHold !== undefined) {
+    const { network, units: limit } = networkHold;
+    const [ofNetwork = { units: 0 }] = await sql<{ units: number }>(
+      tx,
+      'SELECT units FROM network_holds WHERE network = $1',
+      [network],
+    );
+    if (ofNetwork.units + requested.units > limit) {
+      const detail = `${ofNetwork.units} are held in the network, ${requested.units} requested, and the limit is ${limit}`;
+      const figures = { bound: 'units', limit, held: ofNetwork.units, requested: requested.units };
+      errors.push({ pointer: '/networkHold/units', detail, ...figures });
+    }
+  }
   const detail = 'The account holds too much in orders that are not processed yet. Nothing was reserved.';
   return new Problem('hold-limit', detail, { errors });
 }

@@ -83,12 +83,12 @@ export interface components {
             readonly bound?: "orders" | "units";
             /**
              * Format: int64
-             * @description The most that the account may hold.
+             * @description The most that the account, or the accounts in its network, may hold.
              */
             readonly limit?: number;
             /**
              * Format: int64
-             * @description What the account holds at present.
+             * @description What the account, or the accounts in its network, hold at present.
              */
             readonly held?: number;
             /** @description The expected price. */

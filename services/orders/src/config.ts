@@ -18,6 +18,10 @@ export function readEnvironment(environment: Environment) {
     /** The maximum that one account may hold in orders that are not processed yet; 0 for no limit. */
     holdOrders: integer('HOLD_ORDERS', { min: 0, max: 1_000_000, fallback: 10 }),
     holdUnits: integer('HOLD_UNITS', { min: 0, max: 1_000_000, fallback: 100 }),
+    /** The maximum that all accounts of a client network without a verified e-mail address may hold together; 0 for no limit. */
+    holdNetworkUnits: integer('HOLD_NETWORK_UNITS', { min: 0, max: 1_000_000, fallback: 60 }),
+    /** Whether an account needs a verified e-mail address to place an order. */
+    orderEmailVerification: oneOf('ORDER_EMAIL_VERIFICATION', ['off', 'required'], 'off'),
     paymentDueMinutes: integer('PAYMENT_DUE_MINUTES', { min: 1, max: 525_600, fallback: 60 }),
   });
 }

@@ -10,12 +10,19 @@ export interface OrdersContext extends IdempotencyContext {
   readonly catalogue: InternalClient;
   readonly log: Log;
   readonly holdSettings: HoldSettings;
+  /** The units that the accounts of a client network may hold together while they are not verified; 0 for no limit. */
+  readonly holdNetworkUnits: number;
+  /** Whether only accounts with a verified e-mail address place orders. */
+  readonly needsVerifiedEmail: boolean;
   /** Minutes within which a new order has to be paid; undefined when orders need no payment. */
   readonly paymentDueMinutes: number | undefined;
 }
 
 /** The part of the context that reading and advancing orders needs. Placing an order also needs the catalogue. */
-export type OrderStore = Omit<OrdersContext, 'catalogue' | 'log' | 'holdSettings' | 'paymentDueMinutes'>;
+export type OrderStore = Omit<
+  OrdersContext,
+  'catalogue' | 'log' | 'holdSettings' | 'holdNetworkUnits' | 'needsVerifiedEmail' | 'paymentDueMinutes'
+>;
 
 /** The function of an operation, with the types of its contract. */
 export type Operation<Id extends keyof operations, Needed = OrdersContext> = TypedOperation<operations[Id], Needed>;

@@ -1,6 +1,6 @@
 // POST /v1/orders: reserves the stock in the catalogue, then places the order in one transaction of its own.
 import { violatedConstraint } from '@shop/shared/database';
-import { idempotent, keptAnswer, type OperationRequest, type Reply } from '@shop/shared/http';
+import { callerOf, idempotent, keptAnswer, type OperationRequest, type Reply } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { checkPrices, readExpectedPrices } from './check-prices.ts';
 import type { Operation, OrdersContext } from './context.ts';
@@ -28,6 +28,7 @@ const reservationKey = /^reservations(_\d+)?_pkey$/;
  */
 export const createOrder: Operation<'createOrder'> = async (request, context) => {
   const expected = readExpectedPrices(request, context.orders);
+  if (context.needsVerifiedEmail && !callerOf(request).emailVerified) throw unverified();
   const wanted = wantedLines(request.body);
   for (let attempt = 0; ; attempt += 1) {
     const kept = await keptAnswer(request, context);
@@ -53,6 +54,13 @@ export const createOrder: Operation<'createOrder'> = async (request, context) =>
     }
   }
 };
+
+function unverified(): Problem {
+  const headers = { 'WWW-Authenticate': 'Bearer realm="shop"' };
+  return new Problem('email-not-verified', 'The e-mail address must be verified first. Nothing was ordered.', {
+    headers,
+  });
+}
 
 /** The transaction is that of the idempotency key, so that the refusal is stored as the reply. */
 function refuse(request: OperationRequest, context: OrdersContext, problem: Problem): Promise<Reply> {

@@ -2,6 +2,7 @@
 import type { Database } from '@shop/shared/database';
 import { requestIdentity } from '@shop/shared/http';
 import { type Log, startRepeating } from '@shop/shared/runtime';
+import { unverifiedTimeShare } from './hold-limits.ts';
 import { lockOrder } from './order.ts';
 import { findPayment, type OrderPayment } from './order-payment.ts';
 import { recordCancellation } from './record-cancellation.ts';
@@ -39,6 +40,14 @@ const pendingTooLong: Rule = {
   isExpired: (payment) => payment?.status !== 'paid',
 };
 
+const pendingUnverified: Rule = {
+  find: `
+  SELECT id, created_at AS at FROM orders JOIN customers USING (account_id)
+  WHERE status = 'pending' AND NOT email_verified AND created_at < $1 AND (created_at, id) > ($2, $3)
+  ORDER BY created_at, id LIMIT ${batchSize}`,
+  isExpired: (payment) => payment?.status !== 'paid',
+};
+
 export const unpaid: Rule = {
   find: `
   SELECT order_id AS id, due_at AS at FROM order_payments
@@ -57,11 +66,14 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
 export function startExpiring(options: ExpiryOptions): () => Promise<void> {
   // The first pass reads all pending orders, and later ones those that became due since the last complete pass.
   let since = new Date(0);
+  let unverifiedSince = new Date(0);
   return startRepeating(
     lookEvery,
     async (signal) => {
       await expireUnpaid(options, signal);
-      if (options.pendingHours > 0) since = await expirePending(options, since, signal);
+      if (options.pendingHours === 0) return;
+      since = await expirePending(options, pendingTooLong, 1, since, signal);
+      unverifiedSince = await expirePending(options, pendingUnverified, unverifiedTimeShare, unverifiedSince, signal);
     },
     (error) => options.log.warn({ err: error }, 'expired orders wait to be cancelled'),
   );
@@ -80,10 +92,16 @@ async function expireUnpaid(options: ExpiryOptions, signal: AbortSignal): Promis
  * Cancels all orders that are pending for too long and were created after `since`. Returns the `since` of the next
  * pass.
  */
-async function expirePending(options: ExpiryOptions, since: Date, signal: AbortSignal): Promise<Date> {
-  const { rows } = await options.database.pool.query<{ cutoff: Date }>(findCutoff, [options.pendingHours]);
+async function expirePending(
+  options: ExpiryOptions,
+  rule: Rule,
+  share: number,
+  since: Date,
+  signal: AbortSignal,
+): Promise<Date> {
+  const { rows } = await options.database.pool.query<{ cutoff: Date }>(findCutoff, [options.pendingHours * share]);
   const cutoff = rows[0]?.cutoff ?? since;
-  const isComplete = await expireFound(options, pendingTooLong, cutoff, since, signal);
+  const isComplete = await expireFound(options, rule, cutoff, since, signal);
   return isComplete ? new Date(cutoff.getTime() - margin) : since;
 }
 

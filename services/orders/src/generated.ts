@@ -438,12 +438,12 @@ export interface components {
             readonly bound?: "orders" | "units";
             /**
              * Format: int64
-             * @description The most that the account may hold.
+             * @description The most that the account, or the accounts in its network, may hold.
              */
             readonly limit?: number;
             /**
              * Format: int64
-             * @description What the account holds at present.
+             * @description What the account, or the accounts in its network, hold at present.
              */
             readonly held?: number;
             /** @description The expected price. */
@@ -534,6 +534,16 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `forbidden`: the access token is that of a machine, which has no account. `email-not-verified`: the shop takes orders only from accounts with a verified e-mail address. Nothing was ordered. */
+        readonly OrderForbidden: {
+            headers: {
+                readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `forbidden`: the orders are those of other accounts, and the token does not have the scope `orders:read-all`. */
         readonly ForeignAccount: {
             headers: {
@@ -556,7 +566,8 @@ export interface components {
         };
         /**
          * @description `insufficient-stock`, listing the lines with the units that are available, and products that cannot be ordered;
-         *     `hold-limit`, when the account has too many orders, or units in them, that nobody has begun to process; `price-changed`, with
+         *     `hold-limit`, when the account has too many orders, or units in them, that nobody has begun to process, or the accounts in its
+         *     network without a verified e-mail address have too many units; `price-changed`, with
          *     old and new amounts; or `request-in-progress`. Nothing was ordered.
          */
         readonly OrderConflict: {
@@ -728,16 +739,6 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `forbidden`: the access token is that of a machine, which has no account. */
-        readonly MachineForbidden: {
-            headers: {
-                readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description The body is too large. */
         readonly ContentTooLarge: {
             headers: {
@@ -765,6 +766,16 @@ export interface components {
                 readonly [name: string]: unknown;
             };
             content?: never;
+        };
+        /** @description `forbidden`: the access token is that of a machine, which has no account. */
+        readonly MachineForbidden: {
+            headers: {
+                readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
         };
         /** @description The representation that the client has is current. */
         readonly NotModified: {
@@ -838,14 +849,14 @@ export interface components {
         readonly WeakETag: string;
         /** @description Present when the response repeats that of the first request with this idempotency key. */
         readonly IdempotencyReplayed: "true";
+        /** @description How to authenticate (RFC 6750). */
+        readonly WWWAuthenticate: string;
         /** @description Seconds to wait before the next attempt. */
         readonly RetryAfter: string;
         /** @description Strong entity tag of the page: a digest of its body. The same request is answered with the same tag as long as the page has not changed. A compressed page has another tag. */
         readonly PageETag: string;
         /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
         readonly NextPage: string;
-        /** @description How to authenticate (RFC 6750). */
-        readonly WWWAuthenticate: string;
         /** @description Strong entity tag of the row version, the same for every projection. The tag of an account also contains its id, because `/v1/accounts/me` is another resource for each caller. */
         readonly ETag: string;
     };
@@ -942,7 +953,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["InvalidOrder"];
             readonly 401: components["responses"]["Unauthenticated"];
-            readonly 403: components["responses"]["MachineForbidden"];
+            readonly 403: components["responses"]["OrderForbidden"];
             readonly 406: components["responses"]["NotAcceptable"];
             readonly 409: components["responses"]["OrderConflict"];
             readonly 412: components["responses"]["PreconditionFailed"];

@@ -1,16 +1,33 @@
 // The limits of what one account may hold in orders that are not processed yet. The catalogue applies them when it
 // reserves the stock.
+import { createHmac } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '@shop/shared/auth';
 import type { Database } from '@shop/shared/database';
 import { type Fault, Problem } from '@shop/shared/problem';
+import { forwardedNetwork } from '@shop/shared/runtime';
 
 type Bound = 'orders' | 'units';
+
+/** The client network of an account that is not verified, and the most that all such accounts in it may hold. */
+export interface NetworkHold {
+  readonly network: string;
+  readonly units: number;
+}
 
 /** The limits of an account with a verified e-mail address and no delivered order; 0 for no limit. */
 export type HoldSettings = Readonly<Record<Bound, number>>;
 
 /** At least one limit, each at least 1. */
 export type HoldLimits = Readonly<Partial<Record<Bound, number>>>;
+
+/** An order of an account without a verified e-mail address is due, or expires, after a quarter of the time. */
+export const unverifiedTimeShare = 0.25;
+
+/** The share of the usual time within which an order has to be paid. */
+export function timeShareOf({ emailVerified }: Pick<Caller, 'emailVerified'>): number {
+  return emailVerified ? 1 : unverifiedTimeShare;
+}
 
 /** An account without a verified e-mail address has a fifth of the limits. */
 const unverifiedShare = 5;
@@ -35,6 +52,21 @@ export function holdLimitsOf(
     .filter((bound) => settings[bound] > 0)
     .map((bound) => [bound, Math.max(1, Math.floor((settings[bound] * raised) / (deliveredShare * share)))]);
   return limits.length === 0 ? undefined : Object.fromEntries(limits);
+}
+
+/**
+ * Returns undefined for an account with a verified e-mail address, without a limit, and for a request that did not pass
+ * the gateway. The catalogue gets a digest, so that it stores no address of a customer.
+ */
+export function networkHoldOf(
+  units: number,
+  { emailVerified }: Pick<Caller, 'emailVerified'>,
+  headers: IncomingHttpHeaders,
+  secret: string,
+): NetworkHold | undefined {
+  const network = forwardedNetwork(headers);
+  if (emailVerified || units === 0 || network === undefined) return undefined;
+  return { network: createHmac('sha256', secret).update(`client network ${network}`).digest('base64url'), units };
 }
 
 /** The number of delivered orders among the newest 1,000 of an account. */
@@ -62,7 +94,13 @@ export function holdRefusal(faults: readonly Fault[], { emailVerified }: Caller)
   });
 }
 
-function explain({ bound, limit, held, requested }: Fault): string {
+function explain({ pointer, bound, limit, held, requested }: Fault): string {
+  if (pointer?.startsWith('/networkHold') === true) {
+    return (
+      `Of units in orders that are not processed yet, the accounts in this network without a verified e-mail address ` +
+      `have ${held} and this order ${requested} more, and at most ${limit} are permitted.`
+    );
+  }
   return bound === 'orders'
     ? `Of orders that are not processed yet, this account has ${held}, and at most ${limit} are permitted.`
     : `Of units in orders that are not processed yet, this account has ${held} and this order ${requested} more, ` +

@@ -32,6 +32,8 @@ await startService({
       catalogue: callService('catalogue', config.catalogueUrl),
       log,
       holdSettings: { orders: config.holdOrders, units: config.holdUnits },
+      holdNetworkUnits: config.holdNetworkUnits,
+      needsVerifiedEmail: config.orderEmailVerification === 'required',
       paymentDueMinutes: config.payments === 'required' ? config.paymentDueMinutes : undefined,
       idempotencySecrets: config.internalSecrets,
     };

@@ -4,6 +4,7 @@ import { appendEvent } from '@shop/shared/events';
 import { callerOf, type OperationRequest, type Reply } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from './context.ts';
+import { timeShareOf } from './hold-limits.ts';
 import { countOrder } from './measure-orders.ts';
 import type { OrderView } from './order.ts';
 import type { ReservedLine, WantedLine } from './stock-reservation.ts';
@@ -40,7 +41,7 @@ export async function placeOrder(
     id,
     accountId,
     currency: orders.currency,
-    paymentDueMinutes,
+    paymentDueMinutes: paymentDueMinutes && Math.ceil(paymentDueMinutes * timeShareOf(caller)),
   });
   const major = (minor: number | bigint) => Number(orders.money.toJson(Number(minor)));
   await appendEvent(tx, {

@@ -5,7 +5,14 @@ import { callerOf, type OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
 import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from './context.ts';
-import { countDelivered, type HoldLimits, holdLimitsOf, holdRefusal } from './hold-limits.ts';
+import {
+  countDelivered,
+  type HoldLimits,
+  holdLimitsOf,
+  holdRefusal,
+  type NetworkHold,
+  networkHoldOf,
+} from './hold-limits.ts';
 import { resolveToOrder } from './resolve-reservation.ts';
 
 export interface WantedLine {
@@ -66,11 +73,14 @@ export async function reserveStock(
   wanted: readonly WantedLine[],
 ): Promise<ReservedStock> {
   const caller = callerOf(request);
+  const { holdNetworkUnits, idempotencySecrets } = context;
+  const networkHold = networkHoldOf(holdNetworkUnits, caller, request.headers, idempotencySecrets[0]);
   const reserve = (delivered: number): Promise<ReservedStock> =>
     requestReservation(request, context, {
       id,
       wanted,
       holdLimits: holdLimitsOf(context.holdSettings, caller, delivered),
+      networkHold,
     });
   const reserved = await reserve(0);
   if (reserved.state !== 'refused' || reserved.problem.code !== 'hold-limit') return reserved;
@@ -82,12 +92,13 @@ interface WantedStock {
   readonly id: string;
   readonly wanted: readonly WantedLine[];
   readonly holdLimits: HoldLimits | undefined;
+  readonly networkHold: NetworkHold | undefined;
 }
 
 async function requestReservation(
   request: OperationRequest,
   context: OrdersContext,
-  { id, wanted, holdLimits }: WantedStock,
+  { id, wanted, holdLimits, networkHold }: WantedStock,
 ): Promise<ReservedStock> {
   const caller = callerOf(request);
   const { status, body } = await context.catalogue.post(
@@ -97,6 +108,7 @@ async function requestReservation(
       accountId: caller.accountId,
       lines: wanted.map(({ productId, quantity }) => ({ productId, quantity })),
       ...(holdLimits && { holdLimits }),
+      ...(networkHold && { networkHold }),
     },
     request,
   );
@@ -112,9 +124,12 @@ async function requestReservation(
   if (problem?.code === 'hold-limit') {
     return { state: 'refused', problem: holdRefusal(problem.errors ?? [], caller) };
   }
-  // During an update, a catalogue of the previous release does not accept this member.
-  if (status === 400 && problem?.errors?.some(({ pointer }) => pointer === '/holdLimits')) {
-    return requestReservation(request, context, { id, wanted, holdLimits: undefined });
+  // During an update, a catalogue of a previous release does not accept these members.
+  const refuses = (member: string): boolean =>
+    status === 400 && problem?.errors?.some(({ pointer }) => pointer === `/${member}`) === true;
+  if ((holdLimits && refuses('holdLimits')) || (networkHold && refuses('networkHold'))) {
+    const accepted = refuses('holdLimits') ? undefined : holdLimits;
+    return requestReservation(request, context, { id, wanted, holdLimits: accepted, networkHold: undefined });
   }
   throw unavailable('a reservation', status, problem);
 }

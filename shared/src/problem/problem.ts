@@ -9,6 +9,7 @@ export const problems = {
   'invalid-credentials': { status: 401, title: 'The credentials are not valid' },
   forbidden: { status: 403, title: 'The caller may not do this' },
   'account-blocked': { status: 403, title: 'The account is blocked' },
+  'email-not-verified': { status: 403, title: 'The e-mail address is not verified' },
   'reauthentication-required': { status: 403, title: 'A new log-in is required' },
   'wrong-password': { status: 403, title: 'The current password is wrong' },
   'not-found': { status: 404, title: 'There is no such resource' },

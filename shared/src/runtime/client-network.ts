@@ -1,4 +1,5 @@
 // Client addresses: how proxies write them, and which addresses count as one client.
+import type { IncomingHttpHeaders } from 'node:http';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 /**
@@ -39,4 +40,13 @@ export function clientNetwork(address: string): string {
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = tail === undefined ? [] : new Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0');
   return [...before, ...zeros, ...after].slice(0, 4).join(':');
+}
+
+/**
+ * The network of the client of a forwarded request. The gateway sends exactly one address in `X-Forwarded-For`, and
+ * nothing that the client wrote.
+ * @returns undefined for a request that did not pass the gateway
+ */
+export function forwardedNetwork({ 'x-forwarded-for': address }: IncomingHttpHeaders): string | undefined {
+  return typeof address === 'string' && isIP(address) !== 0 ? clientNetwork(address) : undefined;
 }

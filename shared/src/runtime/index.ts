@@ -1,6 +1,6 @@
 // The basis of every process: configuration, logs, health, ids, start and stop.
 
-export { addressIn, clientNetwork, plainAddress } from './client-network.ts';
+export { addressIn, clientNetwork, forwardedNetwork, plainAddress } from './client-network.ts';
 export { closeServer } from './close-server.ts';
 export {
   ConfigError,

@@ -77,5 +77,6 @@ function limitText({ rate, operations }: ApiLimit, operationId: string, needsTok
 
 function period(seconds: number): string {
   if (seconds === 1) return 'a second';
-  return seconds === 60 ? 'a minute' : `${seconds} seconds`;
+  if (seconds === 60) return 'a minute';
+  return seconds % 60 === 0 ? `${seconds / 60} minutes` : `${seconds} seconds`;
 }

@@ -66,6 +66,16 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     example: 'This account is blocked. Contact the shop.',
     remedy: 'Show this to the holder, who has to contact the shop. Do not try again.',
   },
+  'email-not-verified': {
+    when:
+      'This shop takes orders only from accounts with a verified e-mail address, and the access token says that the ' +
+      'address of this account is not verified.',
+    example: 'The e-mail address must be verified first. Nothing was ordered.',
+    remedy:
+      'Send the token of the e-mail to `POST /v1/email-verifications`, or ask for another e-mail with ' +
+      '`POST /v1/email-verifications/resend`. Then renew the access token, and send the order again, with the same ' +
+      '`Idempotency-Key` if it has one.',
+  },
   'reauthentication-required': {
     when:
       'The request changes the password or the e-mail address of an account without its `current_password`, or it ' +
@@ -141,7 +151,8 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     when:
       'The account would have too many orders, or too many units in them, that the shop has not begun to process. ' +
       'The limits keep one account from reserving the stock for itself. They are lower while the e-mail address is ' +
-      'not verified, and rise with each delivered order. Nothing was ordered.',
+      'not verified, and rise with each delivered order. All accounts of a client network without a verified ' +
+      'address share a further limit. Nothing was ordered.',
     example:
       'Of orders that are not processed yet, this account has 10, and at most 10 are permitted. Nothing was ordered. ' +
       'Order again when such an order is processed or cancelled, or order less.',
