@@ -20,7 +20,7 @@ import openapiTS, { astToString, type OpenAPITSOptions } from 'openapi-typescrip
 import type ts from 'typescript';
 import type { GatewayConfig } from '../gateway/plugin/entry/gateway-config.ts';
 import { publishedDocument } from '../gateway/plugin/pages/docs/published-document.ts';
-import { endpointsOf, operationsInterface } from './generate-operations.ts';
+import { endpointsOf, functionNames, operationsInterface } from './generate-operations.ts';
 import { httpFile, postmanCollection } from './generate-requests.ts';
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(`../${relative}`, import.meta.url));
@@ -188,6 +188,7 @@ const files = new Map([
   ['client/src/operations.ts', operationsInterface(document)],
   ['client/requests/shop.postman_collection.json', postmanCollection(document)],
   ['client/requests/shop.http', httpFile(document)],
+  ['gateway/plugin/pages/docs/reference/client-functions.ts', functionNames(document)],
   ['shared/src/events/generated.ts', await eventTypes(services)],
 ]);
 for (const service of services) {

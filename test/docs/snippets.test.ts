@@ -37,6 +37,19 @@ describe('the code beside every operation', () => {
     for (const { javascript } of snippets) expect(() => parseSync(javascript, { syntax: 'ecmascript' })).not.toThrow();
   });
 
+  it('calls the function that the client has for the operation, and gives it an idempotency key', () => {
+    const byId = new Map(snippets.map(({ id, client }) => [id, client]));
+    expect(byId.get('createOrder')).toMatch(
+      /const idempotencyKey = crypto\.randomUUID\(\);\nconst result = await shop\.orders\.place\(.+, \{ idempotencyKey \}\);/s,
+    );
+    const raw = snippets.filter(({ client }) => client.includes('shop.call.')).map(({ id }) => id);
+    expect(raw.filter((id) => !/^(?:list|find|search)/.test(id))).toEqual([
+      'issueToken',
+      'revokeToken',
+      'importProducts',
+    ]);
+  });
+
   it('is accepted by the types of the client', () => {
     for (const { id, client } of snippets) {
       const declared = client.includes('{token}') ? 'declare const token: string;\n' : '';

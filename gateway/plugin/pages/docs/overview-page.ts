@@ -21,6 +21,7 @@ const firstRequest = {
   secured: false,
   byAccount: true,
   keyed: false,
+  takesBody: false,
   answers: true,
 } as const;
 

@@ -23,6 +23,7 @@ export function exampleRequest(operation: OperationView): ExampleRequest {
     keyed: method === 'POST' && parameters.some(({ name }) => name === 'Idempotency-Key'),
     body:
       body === undefined || example === undefined ? undefined : { type: body.type, value: withMarks(example.value) },
+    takesBody: body !== undefined,
     answers: responses.some(({ status, body: answer }) => status.startsWith('2') && answer !== undefined),
   };
 }

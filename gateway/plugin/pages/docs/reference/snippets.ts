@@ -1,6 +1,7 @@
 // One request in curl, JavaScript, Python and the typed client.
 import type { Tab } from '../code-block.ts';
 import { markOf } from '../own-values.ts';
+import { clientFunctions } from './client-functions.ts';
 import { javascriptLiteral, pythonLiteral } from './literals.ts';
 
 export interface ExampleRequest {
@@ -17,6 +18,8 @@ export interface ExampleRequest {
   readonly byAccount: boolean;
   readonly keyed: boolean;
   readonly body?: { readonly type: string; readonly value: unknown } | undefined;
+  /** Whether the operation takes a body. The example may leave it out. */
+  readonly takesBody: boolean;
   /** Whether the response has a body. */
   readonly answers: boolean;
 }
@@ -135,11 +138,42 @@ print(response.status_code${answers ? ', response.json()' : ''})`;
 }
 
 function clientOf(request: ExampleRequest): string {
-  const { method, path, pathValues, query, secured, byAccount, body, answers } = request;
-  const headers = [
+  const { method, path, query, secured, byAccount } = request;
+  const login = `await shop.logIn({ email: '${markOf('email')}', password: 'a long and quiet river' });\n`;
+  const name = clientFunctions[`${method} ${path}`];
+  const hasFunction = name !== undefined && Object.keys(query).length === 0;
+  return `import { createShop } from '@shop/client';
+
+const shop = createShop({ baseUrl: '${markOf('origin')}' });
+${secured && byAccount ? login : ''}${hasFunction ? functionCall(request, name) : rawCall(request)}`;
+}
+
+/** The header fields that the client does not set itself. */
+function headersOf({ secured, byAccount, body }: ExampleRequest): string[] {
+  return [
     ...(secured && !byAccount ? [bearer] : []),
     ...(body === undefined || body.type === 'application/json' ? [] : [`'Content-Type': '${body.type}'`]),
   ];
+}
+
+/** A call of the function that the client has for the operation: the id, the body, and the options. */
+function functionCall(request: ExampleRequest, name: string): string {
+  const { pathValues, keyed, body, takesBody, answers, secured, byAccount } = request;
+  const options = [...(keyed ? ['idempotencyKey'] : []), ...(secured && !byAccount ? [`headers: { ${bearer} }`] : [])];
+  const given = [
+    ...Object.values(pathValues).map((value) => javascriptLiteral(value)),
+    ...(takesBody ? [javascriptLiteral(body?.value ?? {})] : []),
+    ...(options.length === 0 ? [] : [`{ ${options.join(', ')} }`]),
+  ];
+  const key =
+    '// Keep the key: when the program repeats the call with it, the effect is the same as once.\nconst idempotencyKey = crypto.randomUUID();\n';
+  const call = `await shop.${name}(${given.join(', ')});`;
+  return `${keyed ? key : ''}${answers ? `const result = ${call}\nconsole.log(result);` : call}`;
+}
+
+function rawCall(request: ExampleRequest): string {
+  const { method, path, pathValues, query, body, answers } = request;
+  const headers = headersOf(request);
   const params = [
     ...(Object.keys(pathValues).length === 0 ? [] : [`path: ${javascriptLiteral(pathValues, '    ')}`]),
     ...(Object.keys(query).length === 0 ? [] : [`query: ${javascriptLiteral(query, '    ')}`]),
@@ -150,10 +184,6 @@ function clientOf(request: ExampleRequest): string {
     ...(body === undefined ? [] : [`body: ${javascriptLiteral(body.value, '  ')}`]),
   ];
   const given = options.length === 0 ? '' : `, {\n  ${options.join(',\n  ')},\n}`;
-  const login = `await shop.logIn({ email: '${markOf('email')}', password: 'a long and quiet river' });\n`;
-  return `import { createShop } from '@shop/client';
-
-const shop = createShop({ baseUrl: '${markOf('origin')}' });
-${secured && byAccount ? login : ''}const { ${answers ? 'data, ' : ''}error, response } = await shop.call.${method}('${path}'${given});
+  return `const { ${answers ? 'data, ' : ''}error, response } = await shop.call.${method}('${path}'${given});
 console.log(response.status, ${answers ? 'data ?? ' : ''}error);`;
 }
