@@ -4,6 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launchShop, runShop } from '../cli/test/started-shop.ts';
+import { configForRegistrations } from './gateway-config.ts';
 
 export interface RunningShop {
   /** The address of the gateway. */
@@ -21,7 +22,8 @@ export async function startShop(): Promise<RunningShop> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-running-'));
   // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
   await chmod(folder, 0o711);
-  const shop = await launchShop({ dataDir: join(folder, 'data') });
+  const GATEWAY_CONFIG_DIR = await configForRegistrations(join(folder, 'config'));
+  const shop = await launchShop({ dataDir: join(folder, 'data'), environment: { GATEWAY_CONFIG_DIR } });
   const stop = async (): Promise<void> => {
     await shop.end();
     await rm(folder, { recursive: true, force: true });
