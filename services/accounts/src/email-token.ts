@@ -1,14 +1,16 @@
 // Tokens that are sent by e-mail. Each proves that its bearer reads the e-mails of one address, and can be used once.
 import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent, type EventPayloads } from '@shop/shared/events';
 import { idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
-import { emailKey } from '@shop/shared/runtime';
+import { clientNetwork, emailKey } from '@shop/shared/runtime';
 import { Account, localeOf, notErased } from './account.ts';
 import { audit } from './audit.ts';
 import type { Context } from './context.ts';
 import { inside } from './models.ts';
+import { sessionClientOf } from './session-client.ts';
 
 export type EmailTokenPurpose = EventPayloads['email-token.issued.v1']['kind'];
 
@@ -22,12 +24,17 @@ const tokenBytes = 32;
 
 /** What an operation needs to send a token. The command line has no client request to pass. */
 export interface TokenSender {
-  readonly request: { readonly id: string; readonly traceparent: string | undefined };
+  readonly request: {
+    readonly id: string;
+    readonly traceparent: string | undefined;
+    /** Of the holder or a stranger; absent for staff. */
+    readonly headers?: IncomingHttpHeaders;
+  };
   readonly context: Pick<Context, 'emailTokenSeal'>;
 }
 
 /** The account of a token. Its row is locked. */
-export type TokenHolder = Pick<Account, 'id' | 'name' | 'locale' | 'version'>;
+export type TokenHolder = Pick<Account, 'id' | 'email' | 'emailVerified' | 'name' | 'locale' | 'version'>;
 
 /**
  * Stores the digest of a new token, and appends the event that makes notifications send it. A new token replaces the
@@ -65,10 +72,30 @@ export async function sendEmailToken(
     type: 'email-token.issued.v1',
     subject: accountId,
     sequence: account.version,
-    data: { accountId, kind: purpose, email, name, ...locale, sealedToken, expiresAt: stored.expiresAt.toISOString() },
+    data: {
+      accountId,
+      kind: purpose,
+      email,
+      addressState: stateOf(purpose, address, account),
+      ...networkOf(request.headers),
+      name,
+      ...locale,
+      sealedToken,
+      expiresAt: stored.expiresAt.toISOString(),
+    },
     requestId: request.id,
     traceparent: request.traceparent,
   });
+}
+
+function stateOf(purpose: EmailTokenPurpose, address: string, { email, emailVerified }: TokenHolder) {
+  if (purpose === 'email-change-undo' || (address === email && emailVerified)) return 'verified';
+  return address === email ? 'registered' : 'requested';
+}
+
+function networkOf(headers: IncomingHttpHeaders = {}): { clientNetwork?: string } {
+  const { address } = sessionClientOf(headers);
+  return address === null ? {} : { clientNetwork: clientNetwork(address) };
 }
 
 export async function voidEmailTokens(

@@ -5,6 +5,8 @@ import { withSupportedAccount } from './supported-account.ts';
 
 /** @throws Problem 429 when staff has sent the account too many of these e-mails */
 export const sendPasswordReset: Operation<'sendPasswordReset'> = (request, context) =>
-  withSupportedAccount(request, context, 202, (tx, account, entry) =>
-    sendPasswordResetFor(tx, { request, context }, account, entry),
-  );
+  withSupportedAccount(request, context, 202, (tx, account, entry) => {
+    // Without the headers, because the network of staff is not that of a customer.
+    const { id, traceparent } = request;
+    return sendPasswordResetFor(tx, { request: { id, traceparent }, context }, account, entry);
+  });

@@ -174,6 +174,34 @@ describe('400', () => {
   });
 });
 
+describe('the event of an e-mail with a token', () => {
+  it('has the state of the address and the network of the client whose request caused it', async () => {
+    const headers = { 'X-Forwarded-For': '2001:db8::7:1' };
+    const { body } = await accounts.client.post('/v1/accounts', {
+      body: { email: freshEmail(), name: 'Kim', password },
+      headers,
+    });
+    const token = await accounts.services.issuer.sign({ accountId: body.id, loggedIn: true });
+    await accounts.client.post('/v1/password-resets', { body: { email: body.email }, headers });
+    await verify(accounts, body.id);
+    await accounts.client.post('/v1/password-resets', { body: { email: body.email } });
+    const change = { email: freshEmail(), current_password: password };
+    await accounts.client.patch(`/v1/accounts/${body.id}`, { token, body: change, headers });
+    const { rows } = await accounts.database.query<{ kind: string; state: string; network: string | null }>(
+      `SELECT data ->> 'kind' AS kind, data ->> 'addressState' AS state, data ->> 'clientNetwork' AS network FROM outbox
+       WHERE subject = $1 AND type = 'email-token.issued.v1' ORDER BY id`,
+      [body.id],
+    );
+    expect(rows.map(({ kind, state, network }) => [kind, state, network])).toEqual([
+      ['email-verification', 'registered', '2001:db8:0:0'],
+      ['password-reset', 'registered', '2001:db8:0:0'],
+      ['password-reset', 'verified', null],
+      ['email-verification', 'requested', '2001:db8:0:0'],
+      ['email-change-undo', 'verified', '2001:db8:0:0'],
+    ]);
+  });
+});
+
 describe('accounts of a former release', () => {
   it('with one mailbox are both kept, both log in with every form, and no further account gets the mailbox', async () => {
     const name = local();

@@ -47,7 +47,8 @@ function readVariables(environment: Environment) {
     shopName: string('SHOP_NAME', 'The Shop'),
     /**
      * The number of e-mails that one address gets immediately, and then each hour; further ones are sent later. E-mails
-     * about orders and e-mails about the account are counted separately.
+     * about orders and e-mails about the account are counted separately. A client's network may cause three times as many
+     * e-mails with tokens.
      */
     emailsPerHour: integer('EMAILS_PER_HOUR', { min: 1, max: 1_000_000, fallback: 20 }),
   });

@@ -1,8 +1,8 @@
-// The values that the texts of e-mails may use, for each kind. Text that a customer wrote appears only as plain words.
+// The values that the texts of e-mails may use, for each kind. Text of customers and staff never becomes a link.
 import type { EventPayloads } from '@shop/shared/events';
 import type { EmailValues, Table, Wording } from './email-content.ts';
 import type { Occasion } from './notification.ts';
-import { oneLine, plainSentence } from './plain-words.ts';
+import { withoutLinks } from './plain-words.ts';
 import type { TokenOpener } from './token-email.ts';
 
 /** @throws Error when the token of an e-mail cannot be decrypted */
@@ -30,23 +30,21 @@ export function valuesOf(occasion: Occasion, wording: Wording, tokens: TokenOpen
     }
     case 'order-shipped': {
       const { orderId, items, shippingAddress, tracking = {} } = occasion.details;
-      const link = tracking.tracking_url?.startsWith('https://') ? oneLine(tracking.tracking_url) : undefined;
       return {
         orderId,
         lines: units(items),
         address: address(shippingAddress),
         ...trackingOf(tracking, wording),
-        link,
       };
     }
     case 'order-cancelled': {
       const { orderId, items, cancelledBy = 'customer' } = occasion.details;
-      const reason = cancelledBy === 'system' ? undefined : plainSentence(occasion.details.reason ?? '');
+      const reason = cancelledBy === 'system' ? undefined : withoutLinks(occasion.details.reason ?? '');
       return { orderId, lines: units(items), cancelledBy, reason, refund: refundOf(occasion.details, wording) };
     }
     case 'order-lines-cancelled': {
       const { orderId, items, remaining, totalCost, currency, cancelledBy } = occasion.details;
-      const reason = plainSentence(occasion.details.reason ?? '');
+      const reason = withoutLinks(occasion.details.reason ?? '');
       const rest = amounts(remaining, totalCost, currency, wording);
       const refund = refundOf(occasion.details, wording);
       return { orderId, lines: units(items), remaining: rest, cancelledBy, reason, refund };
@@ -91,7 +89,7 @@ interface Item {
 }
 
 function unitsOf({ name, quantity }: Item): string {
-  return `${quantity} × ${oneLine(name)}`;
+  return `${quantity} × ${withoutLinks(name) ?? ''}`;
 }
 
 function units(items: readonly Item[] | undefined): Table | undefined {
@@ -124,25 +122,27 @@ function refundOf({ refund }: { readonly refund?: Money }, wording: Wording): st
 
 type Address = NonNullable<EventPayloads['order.created.v1']['shippingAddress']>;
 
-/** The lines of an address, except those that could become a link; undefined when none remains. */
+/** The lines of an address; undefined when it has none. */
 function address(given: Address | undefined): Table | undefined {
   const { recipient, street_address, city, region, postal_code, country } = given ?? {};
   const place = [postal_code, city].filter((part) => part !== undefined).join(' ');
-  const rows = [recipient, street_address, place, region, country].flatMap((line) => plainSentence(line ?? '') ?? []);
+  const rows = [recipient, street_address, place, region, country].flatMap((line) => withoutLinks(line ?? '') ?? []);
   return rows.length === 0 ? undefined : { style: 'plain', rows: rows.map((row) => [row]) };
 }
 
 type Tracking = NonNullable<EventPayloads['order.shipped.v1']['tracking']>;
 
-/** The carrier and the tracking number as plain words. The only link is the address that staff gave. */
-function trackingOf(tracking: Tracking, { labels }: Wording): Pick<EmailValues, 'tracking'> {
-  const carrier = plainSentence(tracking.carrier ?? '');
-  const number = plainSentence(tracking.tracking_number ?? '');
+/** The only link is the address that staff gave, in ASCII: no character of it can stand for another one. */
+function trackingOf(tracking: Tracking, { labels }: Wording): Pick<EmailValues, 'tracking' | 'link'> {
+  const carrier = withoutLinks(tracking.carrier ?? '');
+  const number = withoutLinks(tracking.tracking_number ?? '');
   const rows = [
     ...(carrier === undefined ? [] : [[labels.carrier, carrier]]),
     ...(number === undefined ? [] : [[labels.trackingNumber, number]]),
   ];
-  return rows.length === 0 ? {} : { tracking: { style: 'details', rows } };
+  const url = URL.parse(tracking.tracking_url ?? '');
+  const isLink = url?.protocol === 'https:' && url.username === '' && url.password === '';
+  return { ...(rows.length > 0 && { tracking: { style: 'details', rows } }), ...(isLink && { link: url.href }) };
 }
 
 /** A time to the minute, in UTC. */

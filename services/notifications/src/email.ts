@@ -1,8 +1,8 @@
 // Composes e-mails: a plain text and HTML with the same content.
 import type { Block, Content } from './email-content.ts';
 import { valuesOf } from './email-values.ts';
-import type { Occasion } from './notification.ts';
-import { oneLine, plainName } from './plain-words.ts';
+import { isWithToken, type Occasion } from './notification.ts';
+import { escapeHtml, inHtml, inText, linkBreak, oneLine, withoutLinks } from './plain-words.ts';
 import type { Recipient } from './recipient.ts';
 import type { Templates } from './templates.ts';
 import type { TokenOpener } from './token-email.ts';
@@ -33,7 +33,9 @@ export interface Email {
  */
 export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occasion, resends = 0): Email {
   const { address, templates, tokens } = sender;
-  const name = plainName(recipient.name);
+  // An e-mail with a token has the name of its event, and none when its address may belong to a stranger.
+  const { name: known = '' } = isWithToken(occasion) ? occasion.details : recipient;
+  const name = withoutLinks(known);
   const shop = oneLine(sender.shopName);
   const texts = templates.textsFor(recipient.locale);
   const content = texts.contentOf(occasion.kind, name, valuesOf(occasion, texts, tokens));
@@ -43,7 +45,7 @@ export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occ
     // RFC 5322 section 3.6.4.
     messageId: `<${file}.${about}@${address.slice(address.lastIndexOf('@') + 1)}>`,
     from: { name: shop, address },
-    to: { name: name ?? '', address: recipient.email },
+    to: { name: inText(name ?? ''), address: recipient.email },
     subject: content.subject,
     text: `${[...content.blocks.map(textOf), shop].join('\n\n')}\n`,
     html: htmlDocument(templates.layout, texts.language, shop, content),
@@ -66,11 +68,13 @@ function identityOf(occasion: Occasion, resends: number): { readonly about: stri
 }
 
 function textOf(block: Block): string {
-  if (typeof block === 'string') return block;
+  if (typeof block === 'string') return inText(block);
   if ('link' in block) return block.link;
-  const width = Math.max(...block.rows.map(([first = '']) => first.length));
+  const widthOf = (text: string): number => text.replaceAll(linkBreak, '').length;
+  const width = Math.max(...block.rows.map(([first = '']) => widthOf(first)));
+  const padded = (text: string): string => text + ' '.repeat(width - widthOf(text));
   return block.rows
-    .map(([first = '', ...rest]) => [rest.length > 0 ? first.padEnd(width) : first, ...rest].join('  '))
+    .map(([first = '', ...rest]) => inText([rest.length > 0 ? padded(first) : first, ...rest].join('  ')))
     .join('\n');
 }
 
@@ -85,23 +89,11 @@ function htmlDocument(layout: string, language: string, shop: string, { subject,
 }
 
 function htmlOf(block: Block): string {
-  if (typeof block === 'string') return `<p>${escapeHtml(block)}</p>`;
+  if (typeof block === 'string') return `<p>${inHtml(block)}</p>`;
   if ('link' in block) {
     const [link, label] = [escapeHtml(block.link), escapeHtml(block.label || block.link)];
     return `<p><a class="button" href="${link}">${label}</a><small>${link}</small></p>`;
   }
-  const rows = block.rows.map((cells) => `<tr>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`);
+  const rows = block.rows.map((cells) => `<tr>${cells.map((cell) => `<td>${inHtml(cell)}</td>`).join('')}</tr>`);
   return `<table class="${block.style}">${rows.join('')}</table>`;
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }

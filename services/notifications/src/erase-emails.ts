@@ -3,7 +3,7 @@ import { sql, type Transaction } from '@shop/shared/database';
 import type { Erased } from '@shop/shared/service';
 import { fileNameOf } from './email.ts';
 import type { Mailer } from './mailer.ts';
-import type { Occasion } from './notification.ts';
+import { mailboxOf, type Occasion } from './notification.ts';
 
 const batchSize = 500;
 
@@ -28,8 +28,9 @@ export function erasingEmails(mailer: Pick<Mailer, 'remove'>): (tx: Transaction,
     }
     await sql(
       tx,
-      `DELETE FROM recipient_paces WHERE key IN (
-         SELECT prefix || address
+      // A share that is used up stays, because an account can be registered and erased again and again.
+      `DELETE FROM recipient_paces WHERE reserved_until <= now() AND key IN (
+         SELECT prefix || ${mailboxOf('address')}
          FROM unnest(ARRAY['order ', 'account ', 'verification ', 'own verification ']) AS prefix, (
            SELECT email_key FROM recipients WHERE account_id = $1
            UNION SELECT recipient_key FROM notifications WHERE account_id = $1) AS addresses (address))`,

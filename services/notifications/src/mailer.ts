@@ -2,7 +2,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { access, constants, mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { StartError, toReason } from '@shop/shared/runtime';
+import { parseEmail, StartError, toReason } from '@shop/shared/runtime';
 import { createTransport } from 'nodemailer';
 import type { Email } from './email.ts';
 
@@ -58,9 +58,9 @@ export function smtpMailer(url: string): Mailer {
   return {
     atOnce,
     async send(email, signal) {
-      requireAddress(email);
+      const message = messageOf(email);
       try {
-        await transport.sendMail({ ...messageOf(email), signal });
+        await transport.sendMail({ ...message, signal });
       } catch (error) {
         if (isRefusal(error)) throw new UndeliverableError(error.message, { cause: error });
         if (handedOver.has(signal) && !isAnswered(error)) {
@@ -93,7 +93,6 @@ export async function folderMailer(folder: string): Promise<Mailer> {
   return {
     atOnce: 20,
     async send(email) {
-      requireAddress(email);
       const { message } = await composer.sendMail(messageOf(email));
       if (!Buffer.isBuffer(message)) throw new TypeError('the composed e-mail is no buffer');
       const partial = join(path, `.${email.name}.${process.pid}.partial`);
@@ -116,15 +115,12 @@ function withCrlf(message: Buffer): Buffer {
   return Buffer.from(message.toString('latin1').replaceAll(/\r?\n/g, '\r\n'), 'latin1');
 }
 
-function messageOf({ messageId, from, to, subject, text, html }: Email) {
+/** @throws UndeliverableError unless the recipient is exactly one address: no list, no comment, no line break */
+function messageOf({ messageId, from, to: { name, address }, subject, text, html }: Email) {
+  const parsed = parseEmail(address);
+  if (parsed === undefined) throw new UndeliverableError('the address is no e-mail address');
+  const to = { name, address: parsed.ascii };
   return { messageId, from, to, subject, text, html, headers: { 'Auto-Submitted': 'auto-generated' } };
-}
-
-/** Requires exactly one address: no list, no comment, no line break. */
-function requireAddress({ to }: Email): void {
-  if (!/^[^\s\p{Cc}<>(),:;[\]\\"]+@[^\s\p{Cc}<>(),:;[\]\\"@]+$/u.test(to.address)) {
-    throw new UndeliverableError('the address is no e-mail address');
-  }
 }
 
 /** Whether the server refuses the shop's credentials (RFC 4954 section 6), and not the e-mail. */

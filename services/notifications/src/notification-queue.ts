@@ -1,7 +1,7 @@
 // The queue of e-mails in PostgreSQL: a sender claims due e-mails for a while, and records the outcome of each.
 import { type Database, sql } from '@shop/shared/database';
 import { appendEvents } from '@shop/shared/events';
-import { isAboutOrder, type Occasion, type Pace, shareOfEmail } from './notification.ts';
+import { isAboutOrder, networkFactor, type Occasion, type Pace, shareOfEmail, shareOfNetwork } from './notification.ts';
 import { patience, withholdEmails } from './withheld-emails.ts';
 
 export type QueuedEmail = Occasion & {
@@ -48,28 +48,23 @@ export const renewEvery = 10_000;
 // was handled first, the e-mails that say that the order was received or paid are obsolete, so that none of them follows
 // the one about the cancellation. An e-mail that has reserved a time was claimed before, and may have been sent.
 //
-// Before the account's event is handled, a verification e-mail may go to the account's registered address or to another
-// one. Until then it is only sent when the share of strangers is free now, because they may have reserved it for days.
-//
-// Each e-mail reserves a time in the share of its recipient, once for each address (generic cell rate algorithm), and
-// waits for that time. The row of the share is locked, so that all senders together keep the rate.
+// Each e-mail reserves a time in the share of its recipient, once for each address (generic cell rate algorithm), and at
+// its first claim in the share of the client's network that caused it. It waits for the later time. The rows of the shares
+// are locked, so that all senders together keep the rates.
 const claim = `
   WITH due AS (
     SELECT n.id, n.paced_for, n.next_attempt_at, coalesce(n.recipient, r.email) AS email, r.name,
       coalesce(n.details ->> 'locale', r.locale) AS locale,
       n.recipient IS NULL AND r.verified IS FALSE AS unverified, n.created_at < now() - ${patience} AS late,
       ${shareOfEmail} AS share,
+      CASE WHEN n.paced_for IS NULL AND n.resends = 0 THEN ${shareOfNetwork} END AS network_share,
       n.kind IN ('order-received', 'order-paid') AND n.paced_for IS NULL AND n.resends = 0 AND EXISTS (
         SELECT FROM notifications AS cancellation
         WHERE cancellation.order_id = n.order_id AND cancellation.kind = 'order-cancelled'
           AND (cancellation.status <> 'waiting' OR cancellation.created_at <= n.created_at)) AS obsolete
     FROM notifications n LEFT JOIN recipients r USING (account_id)
     WHERE n.status = 'waiting' AND n.next_attempt_at <= now()
-      AND (r.account_id IS NOT NULL OR n.created_at < now() - ${patience}
-        OR n.recipient IS NOT NULL AND NOT EXISTS (
-          SELECT FROM recipient_paces
-          WHERE n.kind = 'email-verification' AND key = 'verification ' || n.recipient_key
-            AND reserved_until > now() + ($3 - 1) * $2::float8 * interval '1 second'))
+      AND (r.account_id IS NOT NULL OR n.recipient IS NOT NULL OR n.created_at < now() - ${patience})
       AND (n.kind = 'order-received' OR r.verified IS FALSE OR NOT EXISTS (
         SELECT FROM notifications AS first
         WHERE first.order_id = n.order_id AND first.status = 'waiting'
@@ -78,18 +73,21 @@ const claim = `
     LIMIT $1
     FOR UPDATE OF n SKIP LOCKED
   ), unpaced AS (
-    SELECT id, share, row_number() OVER (PARTITION BY share ORDER BY next_attempt_at, id) AS position,
-      count(*) OVER (PARTITION BY share) AS total
-    FROM due WHERE NOT obsolete AND NOT unverified AND paced_for IS DISTINCT FROM share
+    SELECT id, key, burst, each, row_number() OVER (PARTITION BY key ORDER BY next_attempt_at, id) AS position,
+      count(*) OVER (PARTITION BY key) AS total
+    FROM due, LATERAL (VALUES
+      (share, $3::float8, $2 * interval '1 second'),
+      (network_share, $3 * ${networkFactor}, $2 * interval '1 second' / ${networkFactor})) AS shares (key, burst, each)
+    WHERE NOT obsolete AND NOT unverified AND paced_for IS DISTINCT FROM share AND key IS NOT NULL
   ), reserved AS (
     INSERT INTO recipient_paces AS pace (key, reserved_until)
-    SELECT share, now() + count(*) * $2::float8 * interval '1 second' FROM unpaced GROUP BY share ORDER BY share
+    SELECT key, now() + sum(each) FROM unpaced GROUP BY key ORDER BY key
     ON CONFLICT (key) DO UPDATE
     SET reserved_until = greatest(pace.reserved_until, now()) + (excluded.reserved_until - now())
     RETURNING key, reserved_until
   ), paced AS (
-    SELECT id, reserved_until - (total - position + $3) * $2::float8 * interval '1 second' AS send_at
-    FROM unpaced JOIN reserved ON key = share
+    SELECT id, max(reserved_until - (total - position + burst) * each) AS send_at
+    FROM unpaced JOIN reserved USING (key) GROUP BY id
   )
   UPDATE notifications n
   SET status = CASE WHEN obsolete THEN 'obsolete' ELSE n.status END,

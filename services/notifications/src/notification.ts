@@ -2,6 +2,7 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads, ShopEvent } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
+import { mailAddress } from './recipient.ts';
 import type { TokenKind, TokenNotice } from './token-email.ts';
 
 /**
@@ -164,7 +165,7 @@ export async function addNotice(
        SELECT FROM notifications
        WHERE kind = $2 AND recipient_key = lower(btrim(normalize($4, NFC))) AND ${isDelayed})
        AND NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $3)`,
-    [newId(), kind, accountId, recipient, JSON.stringify(details), requestId, traceparent ?? null],
+    [newId(), kind, accountId, mailAddress(recipient), JSON.stringify(details), requestId, traceparent ?? null],
   );
 }
 
@@ -179,9 +180,14 @@ export async function addTokenEmail(
   { id, data, requestId, traceparent }: ShopEvent<'email-token.issued.v1'>,
   { secondsEach }: Pace,
 ): Promise<void> {
-  const { accountId, kind, email, locale, sealedToken, expiresAt } = data;
-  const language = locale === undefined ? {} : { locale };
-  const details: TokenNotice = { accountId, eventId: id, email, ...language, sealedToken, expiresAt };
+  const { accountId, kind, email, addressState, clientNetwork, locale, sealedToken, expiresAt } = data;
+  const holder = {
+    ...(addressState === 'verified' && { name: data.name }),
+    ...(locale !== undefined && { locale }),
+    ...(addressState !== undefined && { addressState }),
+    ...(clientNetwork !== undefined && { clientNetwork }),
+  };
+  const details: TokenNotice = { accountId, eventId: id, email, ...holder, sealedToken, expiresAt };
   await sql(
     tx,
     `WITH obsolete AS (
@@ -198,7 +204,7 @@ export async function addTokenEmail(
     tx,
     `INSERT INTO notifications (id, kind, account_id, recipient, details, request_id, traceparent)
      SELECT $1, $2, $3, $4, $5, $6, $7 WHERE NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $3)`,
-    [newId(), kind, accountId, email, JSON.stringify(details), requestId, traceparent ?? null],
+    [newId(), kind, accountId, mailAddress(email), JSON.stringify(details), requestId, traceparent ?? null],
   );
 }
 
@@ -243,17 +249,36 @@ export async function leaveShare(tx: Transaction, accountId: string, { secondsEa
 }
 
 /**
+ * The SQL expression for the mailbox of an address: without a tag (`+shop`), because anybody can invent one for a
+ * mailbox.
+ */
+export function mailboxOf(key: string): string {
+  return `regexp_replace(${key}, '^([^+@]+)\\+[^@]*@', '\\1@')`;
+}
+
+/**
  * The share from which the e-mail `n` of the recipient `r` reserves its time. Strangers can enter an address, but only
  * one account can have it. So verification e-mails have shares of their own: strangers delay neither the notices of the
- * owner of the address nor the verification by the account that has registered it.
+ * owner of the address nor the verification by the account that has registered it. An address with a tag counts as one
+ * that a stranger has entered.
  */
 export const shareOfEmail = `
   CASE
     WHEN n.order_id IS NOT NULL THEN 'order '
-    WHEN n.kind = 'email-verification' AND r.email_key = n.recipient_key THEN 'own verification '
+    WHEN n.kind = 'email-verification' AND n.details ->> 'addressState' = 'registered'
+      AND n.recipient_key = coalesce(r.email_key, n.recipient_key)
+      AND n.recipient_key = ${mailboxOf('n.recipient_key')} THEN 'own verification '
     WHEN n.kind = 'email-verification' THEN 'verification '
     ELSE 'account '
-  END || coalesce(n.recipient_key, r.email_key, n.account_id::text)`;
+  END || ${mailboxOf('coalesce(n.recipient_key, r.email_key, n.account_id::text)')}`;
+
+/**
+ * The share of the client's network whose request caused the e-mail `n`, so that one client cannot make the shop send
+ * e-mails to thousands of addresses. NULL for an e-mail that no request of a client caused directly.
+ */
+export const shareOfNetwork = "'network ' || (n.details ->> 'clientNetwork')";
+/** How many times the e-mails of one address a client's network may cause. */
+export const networkFactor = 3;
 
 /** Returns one reserved time for each row of `leaving`. It locks the shares in the same order as a claim does. */
 const returnTimes = `

@@ -1,50 +1,47 @@
-// The part of a customer's text that an e-mail may repeat. A stranger may have written it, so a name or a reason must
-// not deliver links or addresses to the recipient.
+// Text of customers and staff in e-mails. A stranger may have written it, so no e-mail program may turn a part of it into
+// a link. Every character of it is kept, because it can be a postal address or a name.
 
 /**
- * Characters that are not displayed. They can hide an address from the checks below (Unicode:
- * Default_Ignorable_Code_Point).
+ * Marks the places where a text is broken, so that it does not become a link. It is a control character, which no text
+ * contains after `oneLine`.
  */
-const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
-/** Dots that NFKC does not change, and that resolvers of host names treat as a full stop (UTS #46). */
-const otherDots = /[\u3002\uff61]/g;
+export const linkBreak = '\u001f';
+
+/** The full stop, and the characters that are one in a host name (UTS #46), or look like one. */
+const dot = '.\u2024\u3002\ufe52\uff0e\uff61';
+const colon = ':\ufe55\uff1a';
+const at = '@\ufe6b\uff20';
 
 /**
- * Texts that an e-mail program could turn into a link. Each pattern takes few steps for each character, even in the
- * longest text.
+ * The places at which a link could begin or continue: an IPv4 address; a dot or colon, except between two digits, as in
+ * amounts and times; an at sign; the beginning of a UNC path; the beginning of an encoded word (RFC 2047), which only a
+ * header can have. Each place takes few steps, even in the longest text.
  */
-const addresses = [
-  // A scheme, an e-mail address, a percent-encoded byte, the beginning of an encoded word (RFC 2047).
-  /:\/\/|@|%[0-9a-f]{2}|=\?/i,
-  /\b(?:www\b|mailto:|tel:|sms:)/i,
-  // A host name, an IPv4 address.
-  /[^\s.]\.[\p{M}\p{N}_-]*\p{L}[\p{L}\p{M}\p{N}_-]/u,
-  /[^\s.]\.[\p{N}_-]+\p{L}/u,
-  /\d\.\d+\.\d+\.\d/,
-];
-
-const personName = /^[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N} .,'’-]*$/u;
-
-const longestName = 80;
-const longestReason = 300;
+const places = new RegExp(
+  [
+    `\\p{N}+(?:[${dot}]\\p{N}+){3,}`,
+    `(?<!\\p{N})[${dot}${colon}](?=[^\\s${dot}])`,
+    `[${dot}${colon}](?=[^\\s${dot}\\p{N}])`,
+    `[${at}](?=\\S)`,
+    '\\\\(?=\\\\)',
+    '=(?=\\?)',
+  ].join('|'),
+  'gu',
+);
+const dots = new RegExp(`[${dot}]`, 'gu');
+const brokenCharacters = new RegExp(`(.)${linkBreak}`, 'gu');
 
 /**
- * Returns a name that is safe in a greeting and in the header `To`: it consists of letters, digits, blanks and the
- * punctuation of names.
- * @returns undefined for any other name, which the e-mail then omits
+ * Returns a text on one line, with `linkBreak` wherever an e-mail program could see a link.
+ * @returns undefined when nothing of it can be seen
+ * @example withoutLinks('ul.Marszałkowska 1') // 'ul.\u001fMarszałkowska 1'
  */
-export function plainName(name: string): string | undefined {
-  const line = oneLine(name);
-  return personName.test(line) && !mayHoldAddress(line) ? shortened(line, longestName) : undefined;
-}
-
-/**
- * Returns a text on one line.
- * @returns undefined when it is empty, or when an e-mail program could turn a part of it into a link
- */
-export function plainSentence(text: string): string | undefined {
+export function withoutLinks(text: string): string | undefined {
   const line = oneLine(text);
-  return line === '' || mayHoldAddress(line) ? undefined : shortened(line, longestReason);
+  if (/^[\s\p{Default_Ignorable_Code_Point}]*$/u.test(line)) return undefined;
+  return line.replace(places, (place) =>
+    /^\p{N}/u.test(place) ? place.replace(dots, `$&${linkBreak}`) : `${place}${linkBreak}`,
+  );
 }
 
 /**
@@ -57,17 +54,24 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-function mayHoldAddress(line: string): boolean {
-  const shown = line.replace(ignorable, '').normalize('NFKC').replace(otherDots, '.');
-  return addresses.some((address) => address.test(shown));
+/** A broken text in plain text. */
+export function inText(text: string): string {
+  return text.replaceAll(linkBreak, '\u200b');
 }
 
-function shortened(line: string, longest: number): string {
-  const characters = [...line];
-  return characters.length <= longest
-    ? line
-    : `${characters
-        .slice(0, longest - 1)
-        .join('')
-        .trimEnd()}…`;
+/** A broken text in HTML, where markup separates the character before each break from its neighbours. */
+export function inHtml(text: string): string {
+  return escapeHtml(text).replace(brokenCharacters, '<span>$1</span>');
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }

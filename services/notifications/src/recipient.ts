@@ -1,12 +1,18 @@
 // The recipients of e-mails: a copy of the data that the accounts service publishes.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
+import { parseEmail } from '@shop/shared/runtime';
 
 export interface Recipient {
   readonly email: string;
   readonly name: string;
   /** A language tag (BCP 47). Null when the holder chose none. */
   readonly locale: string | null;
+}
+
+/** The form that mail servers get and that shares count. A text that is no address stays as it is, and is never sent to. */
+export function mailAddress(email: string): string {
+  return parseEmail(email)?.ascii ?? email;
 }
 
 /**
@@ -28,7 +34,7 @@ export async function keepRecipient(
      WHERE recipients.sequence <= excluded.sequence`,
     [
       data.accountId,
-      data.email,
+      mailAddress(data.email),
       data.name,
       data.emailVerified ?? true,
       data.locale ?? null,

@@ -11,7 +11,12 @@ export interface TokenNotice {
   /** The event that caused it. */
   readonly eventId: string;
   readonly email: string;
+  /** The name of the holder; absent when the address may belong to a stranger. */
+  readonly name?: string;
   readonly locale?: string;
+  readonly addressState?: EventPayloads['email-token.issued.v1']['addressState'];
+  /** The network of the client that caused the e-mail. */
+  readonly clientNetwork?: string;
   readonly sealedToken: string;
   readonly expiresAt: string;
 }

@@ -1,6 +1,7 @@
 // The content of e-mails. A customer's text appears only as text.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { createEmailTokenSeal } from '@shop/shared/auth';
 import { composeEmail } from '../src/email.ts';
 import { readTemplates } from '../src/templates.ts';
 import { createTokenOpener } from '../src/token-email.ts';
@@ -15,6 +16,8 @@ const sender = {
   tokens: createTokenOpener([secret], noLinks),
   templates,
 };
+
+const ada = { email: 'ada@example.org', name: 'Ada', locale: null };
 
 describe('composeEmail', () => {
   it('lists the items and the total of an order received', () => {
@@ -36,14 +39,14 @@ describe('composeEmail', () => {
     expect(email.html).toContain('<tr><td>Total</td><td>EUR 160.48</td></tr>');
   });
 
-  it('shows who gets the parcel and where, without lines that could become a link', () => {
+  it('shows who gets the parcel and where, with every character and without a link', () => {
     const { created } = someOrder();
     const shippingAddress = { recipient: 'Bo', street_address: 'www.evil.example', postal_code: '4052', city: 'Basel' };
     const details = { ...created, shippingAddress };
     const recipient = { email: 'a@example.org', name: 'Ada', locale: null };
     const email = composeEmail(sender, recipient, { kind: 'order-received', details });
-    expect(email.text).toContain('It goes to:\n\nBo\n4052 Basel\n');
-    expect(email.text + email.html).not.toContain('evil');
+    expect(email.text).toContain('It goes to:\n\nBo\nwww.\u200bevil.\u200bexample\n4052 Basel\n');
+    expect(email.html).toContain('<td>www<span>.</span>evil<span>.</span>example</td>');
   });
 
   it('writes amounts with the decimals of their currency', () => {
@@ -62,13 +65,14 @@ describe('composeEmail', () => {
     expect(email.text).toContain('Total          JPY 1,200');
   });
 
-  it('escapes reasons in HTML, keeps them on one line, and omits a name that is not plain words', () => {
+  it('escapes names and reasons in HTML, and keeps them on one line', () => {
     const { cancelled } = someOrder();
     const details = { ...cancelled, reason: 'line\r\nBcc: all <script>alert("1")</script>' };
     const recipient = { email: 'a@example.org', name: '<img src=x>\r\nSubject: \u202efake', locale: null };
     const email = composeEmail(sender, recipient, { kind: 'order-cancelled', details });
-    expect(email.to.name).toBe('');
-    expect(email.text).toMatch(/^Hello,\n/);
+    expect(email.to.name).toBe('<img src=x> Subject: fake');
+    expect(email.text).toMatch(/^Hello <img src=x> Subject: fake,\n/);
+    expect(email.html).not.toContain('<img');
     expect(email.text).toContain('Reason: line Bcc: all <script>alert("1")</script>\n');
     expect(email.html).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;');
     expect(email.html).not.toContain('<script');
@@ -108,7 +112,53 @@ describe('composeEmail', () => {
       { email: 'a@example.org', name: 'Ada', locale: null },
       { kind: 'order-shipped', details },
     );
-    expect(email.text + email.html).not.toMatch(/evil|<a /);
+    expect(email.text + email.html).not.toMatch(/evil\.e|<a /);
+    expect(email.text).toContain(
+      'Carrier          www.\u200bevil.\u200bexample\nTracking number  https:\u200b//evil.\u200bexample\n',
+    );
+  });
+
+  it('writes the address of a parcel in ASCII, and makes no link of one with a login', () => {
+    const compose = (tracking_url: string) => {
+      const details = { ...someOrder().reference, tracking: { tracking_url } };
+      return composeEmail(sender, ada, { kind: 'order-shipped', details });
+    };
+    const international = compose('https://p\u043est.example/\u202e"><b>?x= y');
+    const link = 'https://xn--pst-sed.example/%E2%80%AE%22%3E%3Cb%3E?x=%20y';
+    expect(international.text).toContain(`\n\n${link}\n\n`);
+    expect(international.html).toContain(`<a class="button" href="${link}">`);
+    const login = compose('https://post.example@evil.example/');
+    expect(login.text + login.html).not.toMatch(/evil|<a /);
+  });
+
+  it('makes no link of the name of a product', () => {
+    const { created } = someOrder();
+    const items = created.items.map((item) => ({ ...item, name: 'Win at evil.example' }));
+    const email = composeEmail(sender, ada, { kind: 'order-received', details: { ...created, items } });
+    expect(email.text).toContain('2 × Win at evil.\u200bexample  EUR 39.98\n');
+    expect(email.html).toContain('Win at evil<span>.</span>example');
+  });
+
+  it.each([
+    ['email-verification', undefined, 'Hello,', ''],
+    ['password-reset', undefined, 'Hello,', ''],
+    ['password-reset', 'Ada & Co.KG', 'Hello Ada & Co.\u200bKG,', 'Ada & Co.\u200bKG'],
+    ['email-change-undo', 'Ada', 'Hello Ada,', 'Ada'],
+  ] as const)('greets the holder of a %s by the name of its event: %s', (kind, name, greeting, to) => {
+    const holder = { accountId: 'a', email: 'a@example.org' };
+    const sealedToken = createEmailTokenSeal([secret]).seal('token', { kind, ...holder });
+    const details = {
+      ...holder,
+      eventId: 'e',
+      sealedToken,
+      expiresAt: '2026-11-22T03:05:00.000Z',
+      ...(name && { name }),
+    };
+    const recipient = { ...ada, name: 'Win 500 EUR, call 0800 123' };
+    const email = composeEmail(sender, recipient, { kind, details });
+    expect(email.text.split('\n')[0]).toBe(greeting);
+    expect(email.to.name).toBe(to);
+    expect(email.text + email.html).not.toContain('Win 500');
   });
 
   it('notifies the holder of an account of a change without text of a client', () => {
@@ -164,7 +214,7 @@ describe('composeEmail', () => {
     const details = { ...linesCancelled, cancelledBy: 'staff' as const, reason: 'see www.evil.example' };
     const byStaff = composeEmail(sender, recipient, { kind: 'order-lines-cancelled', details });
     expect(byStaff.text).toContain('The shop has cancelled a part of your order:');
-    expect(byStaff.text).not.toContain('evil');
+    expect(byStaff.text).toContain('Reason: see www.\u200bevil.\u200bexample\n');
   });
 
   it('states until when an order has to be paid, and how much', () => {

@@ -73,7 +73,8 @@ it('removes the address from every share that its e-mails reserved', async () =>
   const token = (kind: 'email-verification' | 'password-reset', address: string) => {
     const sealedToken = createEmailTokenSeal([testSecret]).seal('token', { kind, accountId, email: address });
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
-    const data = { accountId, kind, email: address, name: 'Ada', sealedToken, expiresAt } as const;
+    const addressState = address === email ? 'registered' : 'requested';
+    const data = { accountId, kind, email: address, addressState, name: 'Ada', sealedToken, expiresAt } as const;
     return events.send('email-token.issued.v1', data);
   };
   await events.send('order.created.v1', order.created);

@@ -160,10 +160,19 @@ describe('a recipient', () => {
 describe('a verification e-mail', () => {
   const address = () => `${newId()}@example.org`;
   const seal = createEmailTokenSeal([testSecret]);
-  const issue = (accountId: string, email: string, kind: 'email-verification' | 'password-reset') => {
+  type State = 'registered' | 'requested' | 'verified';
+  const issue = (
+    accountId: string,
+    email: string,
+    kind: 'email-verification' | 'password-reset',
+    addressState: State,
+    clientNetwork?: string,
+  ) => {
     const sealedToken = seal.seal('a-token', { kind, accountId, email });
     const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
-    return events.send('email-token.issued.v1', { accountId, kind, email, name: 'Ada', sealedToken, expiresAt });
+    const network = clientNetwork === undefined ? {} : { clientNetwork };
+    const data = { accountId, kind, email, addressState, ...network, name: 'Ada', sealedToken, expiresAt };
+    return events.send('email-token.issued.v1', data);
   };
   const register = async (email: string) => {
     const accountId = newId();
@@ -176,11 +185,16 @@ describe('a verification e-mail', () => {
   };
 
   /** Requests so many verification e-mails of the account, each after the one before is sent or delayed. */
-  async function verifications(accountId: string, email: string, total: number): Promise<void> {
+  async function verifications(
+    accountId: string,
+    email: string,
+    total: number,
+    state: State = 'registered',
+  ): Promise<void> {
     const { waiting: _, ...before } = await statesOf([accountId]);
     const sum = (states: Record<string, number>) => Object.values(states).reduce((all, count) => all + count, 0);
     for (let count = 1; count <= total; count += 1) {
-      await issue(accountId, email, 'email-verification');
+      await issue(accountId, email, 'email-verification', state);
       await eventually(async () => {
         const states = await statesOf([accountId]);
         expect([states.waiting, sum(states)]).toEqual([undefined, sum(before) + count]);
@@ -194,7 +208,7 @@ describe('a verification e-mail', () => {
    */
   async function flood(email: string, delayed: number): Promise<readonly string[]> {
     const strangers = await Promise.all(Array.from({ length: 3 + delayed }, () => register(address())));
-    for (const stranger of strangers) await verifications(stranger, email, 1);
+    for (const stranger of strangers) await verifications(stranger, email, 1, 'requested');
     expect(await statesOf(strangers.slice(0, 3))).toEqual({ sent: 3 });
     for (const stranger of strangers.slice(3)) expect(await statesOf([stranger])).toEqual({ delayed: 1 });
     return strangers.slice(3);
@@ -209,25 +223,43 @@ describe('a verification e-mail', () => {
     expect(await minutesOf(owner)).toEqual([20]);
   });
 
-  it('waits for the event of its account when strangers have used up the share of the address', async () => {
+  it('to the registered address waits neither for strangers nor for the event of its account', async () => {
     const email = address();
-    await flood(email, 0);
+    await flood(email, 1);
     const owner = newId();
-    await issue(owner, email, 'email-verification');
-    await eventually(async () => expect(await statesOf([owner])).toEqual({ waiting: 1 }));
-    // This e-mail is due later, so the verification e-mail was due at the claim that includes this one.
-    await issue(owner, email, 'password-reset');
-    await eventually(async () => expect(await statesOf([owner])).toEqual({ sent: 1, waiting: 1 }));
-    await events.send('account.registered.v1', { accountId: owner, email, name: 'Ada', emailVerified: false });
-    await eventually(async () => expect(await statesOf([owner])).toEqual({ sent: 2 }));
+    await issue(owner, email, 'email-verification', 'registered');
+    await eventually(async () => expect(await statesOf([owner])).toEqual({ sent: 1 }));
   });
 
-  it('is sent before the event of its account while the share of the address is free', async () => {
-    const email = address();
-    for (const accountId of [newId(), newId(), newId()]) {
-      await issue(accountId, email, 'email-verification');
-      await eventually(async () => expect(await statesOf([accountId])).toEqual({ sent: 1 }));
+  it('to many tags and forms of one mailbox counts in one share', async () => {
+    const name = newId();
+    const forms = ['+1@bücher.example', '+2@xn--bcher-kva.example', '+x+y@BÜCHER.example', '+3@b\u00adücher.example'];
+    for (const [index, form] of forms.entries()) {
+      const account = await register(address());
+      await verifications(account, `${index === 2 ? name.toUpperCase() : name}${form}`, 1);
+      expect(await statesOf([account])).toEqual(index < 3 ? { sent: 1 } : { delayed: 1 });
     }
+    // The account that has the mailbox without a tag has a share of its own.
+    const owner = await register(`${name}@bücher.example`);
+    await verifications(owner, `${name}@bücher.example`, 1);
+    expect(await statesOf([owner])).toEqual({ sent: 1 });
+  });
+
+  it('to many addresses counts in the share of the network of the client', async () => {
+    const network = '2001:db8:0:1';
+    const accounts = Array.from({ length: 11 }, () => newId());
+    const [late = '', ...others] = accounts.toReversed();
+    for (const account of accounts) {
+      await issue(account, address(), 'email-verification', 'registered', network);
+      await eventually(async () => expect(Object.keys(await statesOf([account]))[0]).toMatch(/sent|delayed/));
+    }
+    expect(await statesOf(accounts)).toEqual({ sent: 9, delayed: 2 });
+    expect(await minutesOf(late)).toEqual([13]);
+    const elsewhere = newId();
+    await issue(elsewhere, address(), 'password-reset', 'verified', '192.0.2.7');
+    await eventually(async () => expect(await statesOf([elsewhere])).toEqual({ sent: 1 }));
+    await database().query("UPDATE notifications SET next_attempt_at = now() WHERE status = 'waiting'");
+    await eventually(async () => expect(await statesOf([late, ...others])).toEqual({ sent: 11 }));
   });
 
   it('to the registered address replaces a delayed one at the time reserved for it', async () => {
@@ -241,7 +273,7 @@ describe('a verification e-mail', () => {
   it('of a stranger that replaces a delayed one is not sent at the same time as that of another stranger', async () => {
     const email = address();
     const [first = '', second = ''] = await flood(email, 2);
-    await verifications(first, email, 1);
+    await verifications(first, email, 1, 'requested');
     expect([await minutesOf(first), await minutesOf(second)]).toEqual([[60], [40]]);
   });
 

@@ -84,6 +84,19 @@ describe('notifications over SMTP', () => {
     expect(received[0]?.content).toMatch(/Content-Type: multipart\/alternative/);
   });
 
+  it.each(['ada@bücher.example', 'ada@b\u00adÜCHER。example', 'ada@xn--bcher-kva.example'])(
+    'gives the server the domain in ASCII: %s',
+    async (email) => {
+      const order = orderOf(email);
+      await events.send('account.registered.v1', order.account);
+      await events.send('order.shipped.v1', order.reference);
+      expect(await outcome(order.orderId)).toBe('done');
+      // smtp-server decodes the address of the envelope.
+      expect(received.map(({ to }) => to)).toEqual([['ada@bücher.example']]);
+      expect(received[0]?.content).toMatch(/^To: Ada <ada@xn--bcher-kva\.example>\r$/m);
+    },
+  );
+
   it('tries again after a temporary refusal', async () => {
     const order = orderOf('later@example.org');
     refusals.set('later@example.org', [refusal(451, 'not now'), refusal(450, 'not yet')]);
@@ -140,6 +153,7 @@ describe('notifications over SMTP', () => {
   it.each([
     ['a line break in the address', 'ada@example.org\r\nBcc: all@example.org', 'Ada', 'failed'],
     ['two addresses', 'ada@example.org, all@example.org', 'Ada', 'failed'],
+    ['a number in place of a domain', 'ada@123.45', 'Ada', 'failed'],
     ['a line break in the name', 'ada@example.org', 'Ada\r\nBcc: all@example.org', 'done'],
     ['quotes and brackets in the name', 'ada@example.org', 'Ada" <all@example.org>, "', 'done'],
   ])('is not misled by %s', async (_what, email, name, expected) => {

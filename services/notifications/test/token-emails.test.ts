@@ -27,12 +27,20 @@ afterAll(async () => {
 });
 
 /** Sends the event of a token. @returns the id of the event */
-async function issue(kind: Kind, more: { email?: string; accountId?: string; expiresAt?: string } = {}) {
-  const { email = 'ada@example.org', accountId = newId() } = more;
+async function issue(
+  kind: Kind,
+  more: { email?: string; accountId?: string; expiresAt?: string; addressState?: 'verified' | 'registered' } = {},
+) {
+  const { email = 'ada@example.org', accountId = newId(), addressState } = more;
+  const state = addressState === undefined ? {} : { addressState };
   const { expiresAt = new Date(Date.now() + 3_600_000).toISOString() } = more;
   const sealedToken = seal.seal(token, { kind, accountId, email });
   const id = newId();
-  await events.send('email-token.issued.v1', { accountId, kind, email, name: 'Ada', sealedToken, expiresAt }, { id });
+  await events.send(
+    'email-token.issued.v1',
+    { accountId, kind, email, ...state, name: 'Ada', sealedToken, expiresAt },
+    { id },
+  );
   return { id, accountId };
 }
 
@@ -63,6 +71,34 @@ describe('an e-mail with a token', () => {
     expect(text).toContain(request);
     expect(text).toContain(token);
   });
+
+  it.each([
+    ['email-verification', 'registered', 'Hello,'],
+    ['password-reset', 'registered', 'Hello,'],
+    ['password-reset', undefined, 'Hello,'],
+    ['password-reset', 'verified', 'Hello Ada,'],
+  ] as const)(
+    'of the kind %s to an address that is %s begins with "%s", before and after the event of its account',
+    async (kind, addressState, greeting) => {
+      const accountId = newId();
+      const more = { accountId, ...(addressState && { addressState }) };
+      const before = await issue(kind, more);
+      const texts = [await mail(before.id, kind)];
+      await events.send('account.registered.v1', {
+        accountId,
+        email: 'ada@example.org',
+        emailVerified: false,
+        name: 'Win 500',
+      });
+      const after = await issue(kind, more);
+      texts.push(await mail(after.id, kind));
+      for (const text of texts) {
+        expect(text).toContain(`\r\n${greeting}\r\n`);
+        expect(text).toMatch(greeting === 'Hello,' ? /^To: ada@example.org\r$/m : /^To: Ada <ada@example.org>\r$/m);
+        expect(text).not.toContain('Win 500');
+      }
+    },
+  );
 
   it('contains the link of the operator, escaped in HTML', async () => {
     const { id } = await issue('password-reset');

@@ -136,6 +136,17 @@ export interface components {
             readonly kind: "email-verification" | "email-change-undo" | "password-reset";
             /** @description The address that the e-mail goes to. */
             readonly email: string;
+            /**
+             * @description Whether the address is verified, is that of the account and not verified, or takes effect when it is verified. Absent in events
+             *     of versions before this member. An e-mail to an address that is not verified does not contain the name.
+             * @enum {unknown}
+             */
+            readonly addressState?: "verified" | "registered" | "requested";
+            /**
+             * @description The network of the client whose request caused the e-mail: an IPv4 address, or the first 64 bits of an IPv6 address. Absent
+             *     when an operator or a member of staff caused it, and in events of versions before this member.
+             */
+            readonly clientNetwork?: string;
             readonly name: string;
             /** @description The language tag of the holder (BCP 47); absent when the holder chose none. */
             readonly locale?: string;
