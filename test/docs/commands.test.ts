@@ -93,7 +93,7 @@ function commandsOfMessages(): Map<string, string[]> {
         // A command whose verb is a variable is tested where its text is shown.
         if (/\$\{(?:verb|step)\}/.test(words)) continue;
         const parts = wordsOf(
-          words.replaceAll(/\$\{\w*?(\w+)\}/g, (_, name: string) => name.toUpperCase()),
+          words.replaceAll(/\$\{(?:quoted\()?(\w+)\)?\}/g, (_, name: string) => name.toUpperCase()),
           names,
         );
         if (parts !== undefined) found.set(parts.join(' '), parts);

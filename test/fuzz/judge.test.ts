@@ -65,7 +65,7 @@ it.each<[string, string | undefined, ReceivedAnswer]>([
   ['HTML', 'listOrders', { ...page({}, { 'content-type': 'text/html' }), text: '<!doctype html>' }],
   ['a body that is not JSON', 'listOrders', { ...page(), text: '{' }],
   ['an undocumented status', 'listOrders', { ...page(), status: 201 }],
-  ['a status that only another operation documents', 'listOrders', problem('precondition-failed', 412)],
+  ['a status that only another operation documents', 'listOrders', problem('order-already-shipped', 409)],
   ['a code that is not documented for the status', 'cancelOrder', problem('sku-in-use', 409)],
   ['an unknown code', 'listOrders', problem('mistake', 400)],
   ['a code with another status', 'listOrders', problem('not-found', 400)],

@@ -7,6 +7,10 @@ import { dereference, maxBodyBytes, type Node, nodeOf } from '@shop/shared/contr
  */
 const alphabet = ['\u{20000}', '0'];
 const email = `${'\u{20000}'.repeat(250)}@b.c`;
+/** 64 bytes before the `@`, and labels that have 57 bytes in ASCII, so 242 of the 254 bytes that an address may have. */
+const registeredEmail = `${'\u{20000}'.repeat(16)}@${`${'\u{20000}'.repeat(50)}.`.repeat(3)}com`;
+/** In euros; the largest one depends on the currency. */
+const largestPrice = 999_999_999.99;
 const id = '01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01';
 
 /**
@@ -41,7 +45,9 @@ function spelled(body: unknown): string {
   return longest.length <= maxBodyBytes ? longest : plain;
 }
 
-function largest(document: Node, schema: Node): unknown {
+function largest(document: Node, { allOf, ...own }: Node): unknown {
+  const parts = Array.isArray(allOf) ? allOf.map((part) => dereference(document, part)) : [];
+  const schema: Node = Object.assign({}, ...parts, own);
   const types = [schema.type].flat();
   if (Array.isArray(schema.enum)) return schema.enum.toSorted((a, b) => String(b).length - String(a).length)[0];
   if (Array.isArray(schema.oneOf)) {
@@ -59,7 +65,7 @@ function largest(document: Node, schema: Node): unknown {
   }
   if (types.includes('string')) return largestText(schema);
   if (types.includes('integer')) return bound(schema, 'maximum');
-  if (types.includes('number')) return schema.maximum ?? 9_999_999_999_999.99;
+  if (types.includes('number')) return schema.maximum ?? largestPrice;
   if (schema.type === 'null') return null;
   throw new Error(`no largest value for ${JSON.stringify(schema)}`);
 }
@@ -79,6 +85,7 @@ const languageTag = 'yue-Hant-419';
 function largestText(schema: Node): string {
   if (schema.format === 'uuid') return id;
   if (schema.pattern === '^[A-Z]{3}$') return 'EUR';
+  if (schema['x-email-address'] === true) return registeredEmail;
   const pattern = typeof schema.pattern === 'string' ? new RegExp(schema.pattern, 'u') : undefined;
   const length = bound(schema, 'maxLength');
   const address = 'https://a/'.padEnd(length, 'x');

@@ -54,7 +54,7 @@ const pageAddress = /^\/(?:docs|problems|board|mail)(?:\/[\w.@-]+)*$/;
 
 function redirection({ url = '/' }: GatewayRequest): Document | undefined {
   const [path = '/', query] = url.split(/(?=\?)/);
-  const plain = path.replace(/\/+$/, '').replace(/^\/board\/runbooks(?=\/|$)/, '/docs/runbooks');
+  const plain = path.replace(/(?<!\/)\/+$/, '').replace(/^\/board\/runbooks(?=\/|$)/, '/docs/runbooks');
   if (plain === path || !pageAddress.test(plain)) return undefined;
   return { status: 308, type: 'text/plain', text: '', headers: ['Location', `${plain}${query ?? ''}`] };
 }

@@ -49,7 +49,8 @@ export function commandLines(page: string): CommandLines {
     position = Math.max(position, page.indexOf(first, position) + first.length);
     const line = exampleInCurl(text, language, known);
     if (line === undefined) return undefined;
-    const later = [...page.slice(position).matchAll(/^ *```http\n(.*?)^ *```$/gms)].map(([, block = '']) => block);
+    const blocks = page.slice(position).split(/^ *```/m);
+    const later = blocks.filter((block) => block.startsWith('http\n'));
     const given = givens.find(
       ({ request, name }) => request.test(`${text}\n`) && later.some((block) => block.includes(`{${name}}`)),
     );

@@ -83,7 +83,7 @@ export function renderGuide(
   const title = /^# (.+)$/m.exec(filled)?.[1] ?? 'Guide';
   const headings: Heading[] = [];
   const html = markdownUnder(base, filled, headings).parse(filled, { async: false });
-  const source = filled.replaceAll(/(?<=\]\()[^)\s]+(?=\))/g, (href) => addressOf(href, base, '.md'));
+  const source = filled.replaceAll(/(?<=\]\()[^()\s]+(?=\))/g, (href) => addressOf(href, base, '.md'));
   return { title, text: source, html, headings: headings.filter(({ depth }) => depth > 1) };
 }
 

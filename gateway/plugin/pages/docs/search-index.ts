@@ -86,9 +86,17 @@ function sectionsOf(html: string): { id: string; title: string; text: string }[]
     // The command line of an example request repeats the request.
     const text = part
       .slice(heading.length)
-      .replaceAll(/<fieldset>.*?<\/fieldset>|<pre[^>]* data-tab="curl".*?<\/pre>/gs, '');
-    return { id, title: plainText(title), text: plainText(text) };
+      .split(/(?=<fieldset>|<pre )/)
+      .map((element) => {
+        if (element.startsWith('<fieldset>')) return after(element, '</fieldset>');
+        return /^<pre[^>]* data-tab="curl"/.test(element) ? after(element, '</pre>') : element;
+      });
+    return { id, title: plainText(title), text: plainText(text.join('')) };
   });
+}
+
+function after(html: string, end: string): string {
+  return html.slice(html.indexOf(end) + end.length);
 }
 
 function textOfOperation(document: Node, operation: OperationView): string {
@@ -129,7 +137,7 @@ const entities: Readonly<Record<string, string>> = {
 function plainText(html: string): string {
   return html
     .replaceAll(/<\/(?:p|li|td|th|tr|pre|div|h\d)>|<br>/g, ' ')
-    .replaceAll(/<[^>]+>/g, '')
+    .replaceAll(/<[^<>]+>/g, '')
     .replaceAll(/&[a-z\d#]+;/g, (entity) => entities[entity] ?? entity)
     .replaceAll(/\s+/g, ' ')
     .trim();

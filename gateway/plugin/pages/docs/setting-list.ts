@@ -45,7 +45,7 @@ function tableOf(lines: readonly string[]): string {
 
 /** A text of the file, in which addresses are code, and `|`, `<` and `*` are no Markdown. */
 function escaped(text: string): string {
-  return text.replaceAll(/`[^`]*`|[a-z]+:\/\/[^\s,)]*[^\s,).:]|[|<*]/g, (part) => {
+  return text.replaceAll(/`[^`]*`|\b[a-z]+:\/\/[^\s,)]*[^\s,).:]|[|<*]/g, (part) => {
     if (part.length === 1) return `\\${part}`;
     return part.startsWith('`') ? part : `\`${part}\``;
   });

@@ -180,7 +180,7 @@ export function boolean(): FieldType {
 }
 
 /** A string, or blanks between the tokens of a JSON text. */
-const stringOrBlanks = /("[^"\\]*(?:\\.[^"\\]*)*")|[ \n]+/g;
+const stringOrBlanks = /("(?:[^"\\]|\\.)*"?)|[ \n]+/g;
 
 /**
  * A column that contains JSON text. It is written without the blanks that PostgreSQL adds (`{"a" : 1}` as json,

@@ -25,12 +25,19 @@ function element(name, properties, ...children) {
   return made;
 }
 
+/** The words of a text that begin with one of the terms. */
+function* foundWords(text, terms) {
+  for (const found of text.matchAll(/[a-z\d]+/gi)) {
+    const word = found[0].toLowerCase();
+    if (terms.some((term) => word.startsWith(term))) yield found;
+  }
+}
+
 /** A text whose found words are marked. */
 function marked(text, terms) {
-  const pattern = new RegExp(`(?<![a-z\\d])(?:${terms.join('|')})[a-z\\d]*`, 'gi');
   const parts = [];
   let end = 0;
-  for (const { 0: word, index } of terms.length === 0 ? [] : text.matchAll(pattern)) {
+  for (const { 0: word, index } of foundWords(text, terms)) {
     parts.push(text.slice(end, index), element('mark', {}, word));
     end = index + word.length;
   }
@@ -39,8 +46,8 @@ function marked(text, terms) {
 
 /** The part of a text around the first of the words. */
 function excerpt(text, terms) {
-  const first = terms.length === 0 ? -1 : text.search(new RegExp(`(?<![a-z\\d])(?:${terms.join('|')})`, 'i'));
-  const start = first < 60 ? 0 : text.indexOf(' ', first - 60) + 1;
+  const { index = -1 } = foundWords(text, terms).next().value ?? {};
+  const start = index < 60 ? 0 : text.indexOf(' ', index - 60) + 1;
   return `${start === 0 ? '' : '… '}${text.slice(start, start + 180)}`;
 }
 
