@@ -296,6 +296,13 @@ describe('a dead letter', () => {
     const obstacle = "ADD CONSTRAINT obstacle CHECK (kind <> 'order-cancelled') NOT VALID";
     await query('notifications', `ALTER TABLE notifications ${obstacle}`);
     await call('POST', `/v1/orders/${second}/cancel`);
+    const retried = '1 events of notifications.mail failed and are tried again';
+    await eventually(async () => {
+      const { output } = await runShop(dataDir, 'status');
+      expect(output).toContain(`${retried}: run npm run shop -- logs notifications.`);
+      expect(output).not.toContain('All is well.');
+    }, settledWithin);
+    expect((await runShop(dataDir, 'doctor')).output).toContain(retried);
     const letter = await eventually(async () => {
       // Retries come after 1 to 32 seconds. The test makes them immediate.
       await query(
@@ -309,7 +316,7 @@ describe('a dead letter', () => {
     expect(letter).toMatchObject({ attempts: 7, type: 'order.cancelled.v1', subject: second });
     expect(letter.reason).toContain('obstacle');
     const status = await runShop(dataDir, 'status');
-    expect(status.output).toMatch(/^notifications\.mail +1$/m);
+    expect(status.output).toMatch(/^notifications\.mail +0 +1$/m);
     expect(status.output).toContain('Events were given up: npm run shop -- events dead list shows why');
     const told = () =>
       query<{ state: string }>('orders', 'SELECT customer_notified AS state FROM orders WHERE id = $1', [second]);

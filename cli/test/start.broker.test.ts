@@ -90,9 +90,9 @@ it('status shows waiting events and dead letters of a running and of a stopped s
     return (JSON.parse(output) as { deadLetters: unknown }).deadLetters;
   };
   const expected = [
-    { consumer: 'catalogue.inventory', letters: 1 },
-    { consumer: 'notifications.mail', letters: 1 },
-    { consumer: 'orders.effects', letters: 0 },
+    { consumer: 'catalogue.inventory', letters: 1, retrying: 0 },
+    { consumer: 'notifications.mail', letters: 1, retrying: 0 },
+    { consumer: 'orders.effects', letters: 0, retrying: 0 },
   ];
   await eventually(async () => expect(await counts()).toEqual(expected), settledWithin);
   await shop.end();

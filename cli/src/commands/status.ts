@@ -78,6 +78,13 @@ async function readStatus(): Promise<Status> {
       `${counted(waiting, `event of ${service} waits`, `events of ${service} wait`)} since ${lagSeconds} s: run ${operatorCommand('logs', service)}.`,
     );
   }
+  for (const { consumer, retrying } of shop === undefined ? [] : (deadLetters ?? [])) {
+    if (retrying === 0) continue;
+    const [service = ''] = consumer.split('.');
+    advice.push(
+      `${retrying} events of ${consumer} failed and are tried again: run ${operatorCommand('logs', service)}.`,
+    );
+  }
   if (deadLetters?.some(({ letters }) => letters > 0) === true) {
     const dead = (verb: string): string => operatorCommand('shop', `events dead ${verb}`);
     advice.push(`Events were given up: ${dead('list')} shows why, ${dead('replay --all')} tries again.`);
@@ -112,8 +119,8 @@ function describe({ processes, outboxes, deadLetters, advice, ready }: Status): 
     parts.push(table([['OUTBOX', 'WAITING', 'OLDEST'], ...rows]));
   }
   if (deadLetters !== undefined) {
-    const rows = deadLetters.map(({ consumer, letters }) => [consumer, letters]);
-    parts.push(table([['CONSUMER', 'DEAD LETTERS'], ...rows]));
+    const rows = deadLetters.map(({ consumer, retrying, letters }) => [consumer, retrying, letters]);
+    parts.push(table([['CONSUMER', 'RETRYING', 'DEAD LETTERS'], ...rows]));
   }
   const verdict = ready && advice.length === 0 ? 'All is well.' : advice.join('\n');
   return [...parts, coloured(verdict, { 'All is well.': 'green' })].join('\n\n');

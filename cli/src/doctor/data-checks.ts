@@ -165,10 +165,12 @@ async function checkEvents(shop: OpenShop): Promise<Finding[]> {
     ];
   }
   const dead = letters.reduce((sum, each) => sum + each.letters, 0);
+  const failing = shop.running === undefined ? [] : letters.filter(({ retrying }) => retrying > 0);
   const waiting = await readOutboxes(shop).catch(() => []);
   const stuck = shop.running === undefined ? [] : waiting.filter(({ lagSeconds }) => lagSeconds >= longestLag);
   const findings = [ok('events', 'the broker answers')];
   if (dead > 0)
+<<<<<<< HEAD
     findings.push(
       warning(
         'dead letters',
@@ -176,6 +178,14 @@ async function checkEvents(shop: OpenShop): Promise<Finding[]> {
         operatorCommand('shop', 'events dead list'),
       ),
     );
+=======
+    findings.push(warning('dead letters', `${dead} events were given up`, operatorCommand('shop', 'events dead list')));
+  for (const { consumer, retrying } of failing) {
+    const [service = ''] = consumer.split('.');
+    const what = `${retrying} events of ${consumer} failed and are tried again`;
+    findings.push(warning('retries', what, operatorCommand('logs', service)));
+  }
+>>>>>>> 6907a404 (Status, doctor and board: one truth about events that are tried again and about the gateway)
   for (const { service, lagSeconds } of stuck) {
     findings.push(
       warning('outbox', `${service} could not publish for ${lagSeconds} s`, operatorCommand('logs', service)),

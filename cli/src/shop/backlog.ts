@@ -14,6 +14,8 @@ export interface Outbox extends Backlog {
 export interface DeadLetters {
   readonly consumer: string;
   readonly letters: number;
+  /** Its events that failed and wait for another attempt. */
+  readonly retrying: number;
 }
 
 /** Each outbox is read as the role that owns it. */
@@ -30,10 +32,14 @@ export async function readOutboxes({ databases }: OpenShop): Promise<Outbox[]> {
 export async function countDeadLetters(shop: OpenShop): Promise<DeadLetters[] | undefined> {
   try {
     return await withDeadLetters(shop, async (deadLetters) => {
-      const letters = await deadLetters.list(undefined, deadLettersPerRead);
+      const [letters, retrying] = await Promise.all([
+        deadLetters.list(undefined, deadLettersPerRead),
+        deadLetters.retrying(),
+      ]);
       return Object.keys(shopTopology.consumers).map((consumer) => ({
         consumer,
         letters: letters.filter((letter) => letter.consumer === consumer).length,
+        retrying: retrying[consumer] ?? 0,
       }));
     });
   } catch (error) {

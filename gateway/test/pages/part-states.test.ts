@@ -6,8 +6,8 @@ import { headlineOf } from '../../plugin/pages/board/faults.ts';
 import { type BoardPart, partsOf, type UpstreamView } from '../../plugin/pages/board/part-states.ts';
 import type { ProcessFigures, QueueFigures, ShopFigures } from '../../plugin/pages/board/shop-figures.ts';
 
-const well: UpstreamView = { known: 1, usable: 1, refusing: false };
-const away: UpstreamView = { known: 1, usable: 0, refusing: false };
+const well: UpstreamView = { known: 1, usable: 1, refusing: false, needed: true };
+const away: UpstreamView = { ...well, usable: 0 };
 
 const figures: ProcessFigures = {
   ...{ process: 'orders', known: 1, replicas: 1, ready: 1, failing: [] },
@@ -108,6 +108,23 @@ describe('a schema', () => {
   });
 });
 
+describe('the gateway', () => {
+  const notNeeded = { ...away, needed: false };
+
+  it.each([
+    ['is ready when its upstreams are', well, ['ready']],
+    [
+      'is not ready without a service that clients need, as its /health/ready says',
+      away,
+      ['not ready', 'not ready without orders'],
+    ],
+    ['is ready without a service that clients do not need', notNeeded, ['ready']],
+  ] as const)('%s', (_what, seen, expected) => {
+    expect(partOf('process', 'gateway', seen, shop([{ process: 'gateway' }]))).toEqual(expected);
+    expect(partOf('process', 'gateway', seen, undefined)).toEqual(expected);
+  });
+});
+
 describe('the broker', () => {
   it.each([
     ['is ready when a process reads its queues', [{}], [{}], ['ready']],
@@ -123,7 +140,9 @@ describe('a queue', () => {
     ['is ready', { waiting: 1_000 }, ['ready']],
     ['has a dead letter', { dead: 1 }, ['impaired', '1 dead letter']],
     ['has dead letters', { dead: 2 }, ['impaired', '2 dead letters']],
-    ['is long', { waiting: 900, delayed: 101 }, ['impaired', '1001 events wait']],
+    ['is long', { waiting: 1_001 }, ['impaired', '1001 events wait']],
+    ['has an event that is tried again', { delayed: 1 }, ['impaired', '1 event is tried again']],
+    ['has many of them', { delayed: 1_001 }, ['impaired', '1001 events wait', '1001 events are tried again']],
   ] as const)('%s', (_what, said, expected) => {
     expect(partOf('queue', 'orders.effects', well, shop([{}], [said]))).toEqual(expected);
   });
@@ -162,6 +181,7 @@ describe('the headline', () => {
       'database of orders: unreachable',
       'orders: check database fails',
       'orders: most requests failed',
+      'gateway: not ready without orders',
       'orders: 500 of 1000 failed',
       'orders.effects: 2000 events wait',
     ]);
@@ -188,6 +208,7 @@ describe('the headline', () => {
       'broker: unreachable',
       'orders, catalogue: check database fails',
       'orders, catalogue: check events fails',
+      'gateway: not ready without orders, catalogue',
     ]);
   });
 });

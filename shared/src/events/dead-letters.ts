@@ -22,6 +22,8 @@ export interface DeadLetterStore {
   replay(id: string, consumer?: string): Promise<boolean>;
   /** Deletes the dead letter. Resolves to false when no dead letter has that id. */
   discard(id: string, consumer?: string): Promise<boolean>;
+  /** Consumer → the number of its events that failed and wait for another attempt. */
+  retrying(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }
 
@@ -66,6 +68,10 @@ export async function openDeadLetters({
     show: async (id, consumer) => (await list(consumer, searchLimit)).find((letter) => letter.id === id),
     replay: (id, named) => each(named, (consumer) => transport.replay(consumer, id)),
     discard: (id, named) => each(named, (consumer) => transport.discard(consumer, id)),
+    retrying: async () => {
+      const depths = await Promise.all(all.map(async (name) => [name, (await transport.depth(name)).delayed] as const));
+      return Object.fromEntries(depths);
+    },
     close: () => transport.close(),
   };
 }

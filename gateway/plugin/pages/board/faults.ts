@@ -9,10 +9,12 @@ const fromCauseToSymptom = [
   'check-fails',
   'replica-not-ready',
   'requests-refused',
+  'upstream-unavailable',
   'requests-fail',
   'requests-slow',
   'events-unpublished',
   'events-waiting',
+  'events-retried',
   'events-given-up',
   'metrics-unavailable',
 ] as const;

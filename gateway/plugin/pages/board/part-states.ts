@@ -20,6 +20,8 @@ export interface UpstreamView {
   readonly usable: number;
   /** Whether its breaker is open. */
   readonly refusing: boolean;
+  /** Whether clients need it. The gateway is not ready without it. */
+  readonly needed: boolean;
 }
 
 // The thresholds of the alerts, without their delays: operators open the board when something may be wrong.
@@ -36,21 +38,33 @@ const mostFailed = 0.01;
 export function partsOf(upstreams: ReadonlyMap<string, UpstreamView>, shop: ShopFigures | undefined): BoardPart[] {
   const { processes: reports, queues } = shop ?? { processes: [], queues: [] };
   const names = new Set(['gateway', ...upstreams.keys(), ...reports.map(({ process }) => process)]);
-  const processes = [...names].map((name) =>
-    processPart(
-      name,
-      upstreams.get(name),
-      reports.find((one) => one.process === name),
-    ),
-  );
+  const missing = [...upstreams].filter(([, { needed, usable }]) => needed && usable === 0).map(([name]) => name);
+  const processes = [...names].map((name) => {
+    const report = reports.find((one) => one.process === name);
+    return name === 'gateway' ? gatewayPart(report, missing) : processPart(name, upstreams.get(name), report);
+  });
   const owners = reports.filter(({ process }) => process !== 'gateway');
   if (shop === undefined) return processes;
   return [...processes, ...owners.map(schemaPart), brokerPart(reports, queues), ...queues.map(queuePart)];
 }
 
+/** The gateway is running, because it sends this data. It is ready under the condition of its `/health/ready`. */
+function gatewayPart(report: ProcessFigures | undefined, missing: readonly string[]): BoardPart {
+  const faults = report === undefined ? [] : [...absence(report, true), ...checks(report), ...slowness(report)];
+  if (missing.length > 0) faults.push(upstreamUnavailable(missing));
+  const state = missing.length > 0 ? 'not ready' : faults.length > 0 ? 'impaired' : 'ready';
+  return { kind: 'process', name: 'gateway', state, faults: causesFirst(faults) };
+}
+
+const upstreamUnavailable = (missing: readonly string[]): BoardFault => ({
+  kind: 'upstream-unavailable',
+  what: `not ready without ${missing.join(', ')}`,
+  todo: 'It is ready again as soon as they are. It answers requests to the other services meanwhile.',
+  runbook: 'service-unreachable',
+});
+
 function processPart(name: string, view: UpstreamView | undefined, report: ProcessFigures | undefined): BoardPart {
-  // The gateway is running, because it sends this data.
-  const up = name === 'gateway' || (view === undefined ? (report?.ready ?? 0) > 0 : view.usable > 0 && !view.refusing);
+  const up = view === undefined ? (report?.ready ?? 0) > 0 : view.usable > 0 && !view.refusing;
   const faults = report === undefined ? [] : [...absence(report, up), ...checks(report), ...slowness(report)];
   if (view?.refusing === true) faults.push(breakerOpen);
   if (!up && faults.length === 0) faults.push(unreachable(name));
@@ -159,6 +173,12 @@ function queuePart({ consumer: name, waiting, delayed, dead }: QueueFigures): Bo
     const todo = `Given up after seven attempts: ${command('list')} shows why, ${command('replay --all')} tries again.`;
     const what = dead === 1 ? '1 dead letter' : `${dead} dead letters`;
     faults.push({ kind: 'events-given-up', what, todo, runbook: 'dead-letters' });
+  }
+  if (delayed > 0) {
+    const [service = ''] = name.split('.');
+    const todo = `${logOf(service)}: it has the reason. After seven attempts an event becomes a dead letter.`;
+    const what = delayed === 1 ? '1 event is tried again' : `${delayed} events are tried again`;
+    faults.push({ kind: 'events-retried', what, todo, runbook: 'queue-backlog' });
   }
   if (waiting + delayed > fullQueue) {
     const todo = 'More events arrive than are consumed: is the consumer slow, or does its handler fail?';
