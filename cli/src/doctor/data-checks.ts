@@ -170,7 +170,6 @@ async function checkEvents(shop: OpenShop): Promise<Finding[]> {
   const stuck = shop.running === undefined ? [] : waiting.filter(({ lagSeconds }) => lagSeconds >= longestLag);
   const findings = [ok('events', 'the broker answers')];
   if (dead > 0)
-<<<<<<< HEAD
     findings.push(
       warning(
         'dead letters',
@@ -178,14 +177,11 @@ async function checkEvents(shop: OpenShop): Promise<Finding[]> {
         operatorCommand('shop', 'events dead list'),
       ),
     );
-=======
-    findings.push(warning('dead letters', `${dead} events were given up`, operatorCommand('shop', 'events dead list')));
   for (const { consumer, retrying } of failing) {
     const [service = ''] = consumer.split('.');
-    const what = `${retrying} events of ${consumer} failed and are tried again`;
+    const what = counted(retrying, `event of ${consumer} is tried again`, `events of ${consumer} are tried again`);
     findings.push(warning('retries', what, operatorCommand('logs', service)));
   }
->>>>>>> 6907a404 (Status, doctor and board: one truth about events that are tried again and about the gateway)
   for (const { service, lagSeconds } of stuck) {
     findings.push(
       warning('outbox', `${service} could not publish for ${lagSeconds} s`, operatorCommand('logs', service)),
