@@ -1,6 +1,5 @@
 // `npm run shop -- …`: the operator's command line. docs/command-line.md describes all of it, exit codes included.
 import { CommanderError } from 'commander';
-import { errorMessage } from './output/error-message.ts';
 import { exitCodes } from './output/exit-codes.ts';
 import { shopProgram } from './program.ts';
 
@@ -11,11 +10,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  await (await shopProgram(process.argv[2])).parseAsync();
+  await (await shopProgram(process.argv[2] ?? '')).parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.wrongArguments;
   } else {
+    // Loaded here, because the help needs no module of the broker.
+    const { errorMessage } = await import('./output/error-message.ts');
     process.stderr.write(`${errorMessage(error)}\n`);
     process.exitCode = exitCodes.failed;
   }

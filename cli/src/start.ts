@@ -19,8 +19,9 @@ import {
   shopProcesses,
   type Wiring,
 } from './shop/processes.ts';
+import { root } from './shop/root.ts';
 import { type KeptSecrets, keptSecrets } from './shop/secrets.ts';
-import { givenEnvironment, readSettings, root, type Settings } from './shop/settings.ts';
+import { givenEnvironment, readSettings, type Settings } from './shop/settings.ts';
 
 const unknown = process.argv.slice(2).filter((argument) => argument !== '--watch');
 const watching = process.argv.includes('--watch');

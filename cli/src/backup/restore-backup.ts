@@ -6,7 +6,7 @@ import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { type DatabaseUrls, migrateAll } from '../shop/database.ts';
 import { requireEmpty } from '../shop/require-empty.ts';
-import { root } from '../shop/settings.ts';
+import { root } from '../shop/root.ts';
 import { copyIn, copyOut, sameText, type Table, tablesOf } from '../shop/tables.ts';
 import { type ArchivedSchema, type ArchivedTable, checksumOf, type Manifest, readRows } from './archive.ts';
 

@@ -25,7 +25,7 @@ import { accountId, days, limit, textOf } from './arguments.ts';
 import { showAudit } from './audit.ts';
 
 export function accountsCommand(): Command {
-  const command = new Command('accounts').description('look after the accounts of customers');
+  const command = new Command('accounts');
   withJson(command.command('find').description('find accounts by the beginning of the e-mail address or name'))
     .argument('<text>', 'beginning of the e-mail address or of the name')
     .option('--limit <n>', 'at most this many accounts', limit, 20)

@@ -8,7 +8,7 @@ import { operatorEnvironment } from '../shop/processes.ts';
 import { limit, moment } from './arguments.ts';
 
 export function auditCommand(): Command {
-  return withJson(new Command('audit').description('list what was done to accounts, by whom and why, newest first'))
+  return withJson(new Command('audit'))
     .option('--since <time>', 'entries since this day or time', moment)
     .option('--action <action>', 'entries of this action, such as login-failed')
     .option('--account <account>', 'entries of this account: its id or e-mail address')

@@ -17,7 +17,7 @@ import type { KeptSecrets } from '../shop/secrets.ts';
 import { givenPath } from './arguments.ts';
 
 export function backupCommand(): Command {
-  return withJson(new Command('backup').description('copy the whole shop to a new folder, whether it runs or not'))
+  return withJson(new Command('backup'))
     .argument('<folder>', 'the new folder; it contains personal data and secrets, and only you can read it')
     .action(async (given: string, output: Output) => {
       const folder = givenPath(given);
@@ -56,7 +56,7 @@ function quoted(word: string): string {
 }
 
 export function restoreCommand(): Command {
-  return withJson(new Command('restore').description('restore a backup into an empty shop'))
+  return withJson(new Command('restore'))
     .argument('<folder>', 'folder of the backup')
     .option('--verify', 'only test the backup: restore it into a temporary database, which is deleted afterwards')
     .action(async (given: string, { verify = false, ...output }: Output & { verify?: boolean }) => {

@@ -2,11 +2,10 @@
 // `shop`.
 import { join } from 'node:path';
 import { Argument, Command, type Option } from 'commander';
-import { root } from '../shop/settings.ts';
+import { root } from '../shop/root.ts';
 
 export function completionCommand(program: () => Promise<Command>): Command {
   return new Command('completion')
-    .description('print the completion script of a shell')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh']))
     .addHelpText(
       'after',

@@ -31,11 +31,7 @@ const hour = 3_600_000;
 const usualHours = 24;
 
 export function doctorCommand(): Command {
-  return withJson(
-    new Command('doctor').description(
-      'check everything that the shop needs, and state what to do; exit code 1 if a check fails',
-    ),
-  )
+  return withJson(new Command('doctor'))
     .option('--after-failover', 'compare the services instead, and list what a failover of a database has lost')
     .option('--since <time>', 'compare from this day or time; default: the last 24 hours', comparable)
     .option('--repair', 'repair the losses that need no decision')

@@ -8,7 +8,7 @@ import { operatorEnvironment } from '../shop/processes.ts';
 import { emailId, orderId } from './arguments.ts';
 
 export function emailsCommand(): Command {
-  const command = new Command('emails').description('look after the e-mails to customers');
+  const command = new Command('emails');
   withJson(command.command('list').description('list the e-mails about an order, oldest first'))
     .argument('<order>', 'id of the order', orderId)
     .action(async (id: string, output: Output) => {

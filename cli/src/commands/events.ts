@@ -12,7 +12,7 @@ interface Choice extends Output {
 }
 
 export function eventsCommand(): Command {
-  const command = new Command('events').description('handle the events between the services');
+  const command = new Command('events');
   const dead = command.command('dead').description('dead letters: events that a consumer could not handle');
   const about = (name: string, description: string): Command =>
     withJson(dead.command(name).description(description)).addOption(

@@ -23,7 +23,7 @@ async function run(output: Output, work: (environment: Environment) => Promise<L
 }
 
 export function keysCommand(): Command {
-  const command = new Command('keys').description('rotate and revoke the keys that sign access tokens');
+  const command = new Command('keys');
   withJson(command.command('list').description('list the keys, newest first')).action((output: Output) =>
     run(output, listSigningKeys),
   );

@@ -20,7 +20,6 @@ const lookEvery = 300;
 
 export function logsCommand(): Command {
   return new Command('logs')
-    .description('show the newest lines of the logs')
     .argument('[process]', 'such as gateway or orders; all processes when it is absent')
     .option('-f, --follow', 'show new lines until Ctrl-C')
     .option('--lines <number>', 'how many of the newest lines', limit, 50)

@@ -17,7 +17,7 @@ import { withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
 
 export function machinesCommand(): Command {
-  const command = new Command('machines').description('manage programs that log in with a client secret');
+  const command = new Command('machines');
   withJson(command.command('create').description('create a machine; its secret is shown once'))
     .argument('<name>', 'name of the machine, such as payments-adapter', machineName)
     .addOption(new Option('--scope <scope...>', 'scopes of the machine').choices(staffScopes).makeOptionMandatory())

@@ -2,10 +2,10 @@
 import { Command } from 'commander';
 import { createService } from '../new-service/create-service.ts';
 import { type Output, print, withJson } from '../output/print.ts';
-import { root } from '../shop/settings.ts';
+import { root } from '../shop/root.ts';
 
 export function newServiceCommand(): Command {
-  return withJson(new Command('new-service').description('write a new service that works into the checkout'))
+  return withJson(new Command('new-service'))
     .argument('<name>', '3 to 20 lower-case letters')
     .action(async (name: string, output: Output) => {
       const files = await createService(root, name);

@@ -40,7 +40,7 @@ const descriptions = {
 } as const;
 
 export function ordersCommand(): Command {
-  const command = new Command('orders').description('list, show, advance and cancel orders');
+  const command = new Command('orders');
   withJson(command.command('list').description('list the orders of all accounts, newest first'))
     .addOption(new Option('--status <status>', 'only orders in this state').choices(statuses))
     .option('--account <id>', 'only orders of this account', accountId)

@@ -32,9 +32,7 @@ changes that product. Members whose columns a CSV file lacks stay unchanged, so 
 only. An absent status, stock, lowStockThreshold, images or attributes stays unchanged, too.`;
 
 export function productsCommand(): Command {
-  const command = new Command('products').description(
-    'import products from a file, export them to one, and list the changes of a product',
-  );
+  const command = new Command('products');
   withFile(command.command('import').description('import products from a file'))
     .option('--refused <file>', 'file for the refused lines; default: FILE.refused.ndjson')
     .option('--replace', 'remove members whose columns a CSV file lacks; default: they stay')

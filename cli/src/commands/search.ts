@@ -6,7 +6,7 @@ import { withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
 
 export function searchCommand(): Command {
-  const command = new Command('search').description('change the language of the search');
+  const command = new Command('search');
   withJson(
     command.command('rebuild').description('compute the words of all products for the language in SEARCH_LANGUAGE'),
   )

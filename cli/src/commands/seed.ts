@@ -9,7 +9,7 @@ import { operatorEnvironment } from '../shop/processes.ts';
 const most = 50_000_000;
 
 export function seedCommand(): Command {
-  return withJson(new Command('seed').description('add realistic products to the catalogue'))
+  return withJson(new Command('seed'))
     .requiredOption('--products <n>', 'number of products', wholeNumber)
     .option('--seed <n>', 'seed of the generator; equal seeds make equal products', wholeNumber)
     .action(async ({ products: wanted, seed, ...output }: { products: number; seed?: number } & Output) => {

@@ -15,7 +15,7 @@ import { type OpenShop, withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
 
 export function staffCommand(): Command {
-  const command = new Command('staff').description('grant and revoke the scopes of staff');
+  const command = new Command('staff');
   const change = (verb: 'grant' | 'revoke', description: string, work: typeof grantScopes): void => {
     withJson(command.command(verb).description(description))
       .argument('<email>', 'e-mail address of the account')

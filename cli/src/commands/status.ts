@@ -37,9 +37,10 @@ const colours = { ready: 'green', 'not ready': 'yellow', 'no answer': 'red' } as
 
 export function statusCommand(): Command {
   return withJson(
-    new Command('status')
-      .description('show the processes, their readiness and the waiting events; exit code 1 if a process is not ready')
-      .addHelpText('after', '\nFor a stopped shop, it shows the events that wait for the next start.'),
+    new Command('status').addHelpText(
+      'after',
+      '\nFor a stopped shop, it shows the events that wait for the next start.',
+    ),
   ).action(async (output: Output) => {
     const status = await readStatus();
     if (!status.ready) process.exitCode = exitCodes.failed;

@@ -9,7 +9,7 @@ import { operatorEnvironment } from '../shop/processes.ts';
 import { limit } from './arguments.ts';
 
 export function stockCommand(): Command {
-  const command = new Command('stock').description('verify the stock, and see who holds it');
+  const command = new Command('stock');
   withJson(
     command.command('verify').description('recompute the stock from its ledger; exit code 1 if it has faults'),
   ).action(async (output: Output) => {

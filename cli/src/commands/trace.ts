@@ -8,7 +8,7 @@ import { readTimeline, type Timeline } from '../shop/order-timeline.ts';
 import { orderId } from './arguments.ts';
 
 export function traceCommand(): Command {
-  return withJson(new Command('trace').description('show the history of an order, its stock and its e-mails'))
+  return withJson(new Command('trace'))
     .argument('<order>', 'id of the order', orderId)
     .action(async (id: string, output: Output) => {
       const timeline = await withShop((shop) => readTimeline(shop, id));

@@ -12,7 +12,7 @@ import { countDeadLetters, readOutboxes } from '../shop/backlog.ts';
 import { connectWithin } from '../shop/database.ts';
 import type { OpenShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
-import { root } from '../shop/settings.ts';
+import { root } from '../shop/root.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Wanted } from './settings.ts';
 

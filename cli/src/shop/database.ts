@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { migrate, provisionDatabase, type SchemaName } from '@shop/shared/database';
 import { StartError, serviceNames, toReason } from '@shop/shared/runtime';
+import { root } from './root.ts';
 import type { KeptSecrets } from './secrets.ts';
-import { root } from './settings.ts';
 
 export type DatabaseUrls = Readonly<Record<SchemaName, string>>;
 

@@ -5,8 +5,9 @@ import { freePorts } from '@shop/shared/embedded';
 import { isSet, memoryBounds, readConfig, type ServiceName, serviceNames, string } from '@shop/shared/runtime';
 import type { DataFolder } from './data-folder.ts';
 import type { DatabaseUrls } from './database.ts';
+import { root } from './root.ts';
 import type { KeptSecrets } from './secrets.ts';
-import { root, type Settings } from './settings.ts';
+import type { Settings } from './settings.ts';
 
 export type ProcessName = ServiceName | 'gateway';
 

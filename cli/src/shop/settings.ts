@@ -1,7 +1,6 @@
 // The environment variables that `npm start` and the command line read themselves. All others are passed on to the
 // processes.
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { eventsUrl } from '@shop/shared/events';
 import {
   type Environment,
@@ -14,9 +13,7 @@ import {
   string,
   url,
 } from '@shop/shared/runtime';
-
-/** The folder of the checkout. */
-export const root = fileURLToPath(new URL('../../../', import.meta.url));
+import { root } from './root.ts';
 
 /** The environment, completed by the checkout's `.env`. Empty variables count as not set. */
 export function givenEnvironment(): NodeJS.ProcessEnv {
