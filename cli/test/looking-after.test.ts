@@ -316,7 +316,7 @@ describe('a dead letter', () => {
     expect(letter).toMatchObject({ attempts: 7, type: 'order.cancelled.v1', subject: second });
     expect(letter.reason).toContain('obstacle');
     const status = await runShop(dataDir, 'status');
-    expect(status.output).toMatch(/^notifications\.mail +0 +1$/m);
+    expect(status.output).toMatch(/^notifications\.mail +\d+ +1$/m);
     expect(status.output).toContain('Events were given up: npm run shop -- events dead list shows why');
     const told = () =>
       query<{ state: string }>('orders', 'SELECT customer_notified AS state FROM orders WHERE id = $1', [second]);
