@@ -296,7 +296,7 @@ describe('a dead letter', () => {
     const obstacle = "ADD CONSTRAINT obstacle CHECK (kind <> 'order-cancelled') NOT VALID";
     await query('notifications', `ALTER TABLE notifications ${obstacle}`);
     await call('POST', `/v1/orders/${second}/cancel`);
-    const retried = '1 events of notifications.mail failed and are tried again';
+    const retried = '1 event of notifications.mail is tried again';
     await eventually(async () => {
       const { output } = await runShop(dataDir, 'status');
       expect(output).toContain(`${retried}: run npm run shop -- logs notifications.`);
