@@ -82,9 +82,8 @@ async function readStatus(): Promise<Status> {
   for (const { consumer, retrying } of shop === undefined ? [] : (deadLetters ?? [])) {
     if (retrying === 0) continue;
     const [service = ''] = consumer.split('.');
-    advice.push(
-      `${retrying} events of ${consumer} failed and are tried again: run ${operatorCommand('logs', service)}.`,
-    );
+    const events = counted(retrying, `event of ${consumer} is tried again`, `events of ${consumer} are tried again`);
+    advice.push(`${events}: run ${operatorCommand('logs', service)}.`);
   }
   if (deadLetters?.some(({ letters }) => letters > 0) === true) {
     const dead = (verb: string): string => operatorCommand('shop', `events dead ${verb}`);
