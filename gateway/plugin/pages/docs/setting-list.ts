@@ -31,7 +31,7 @@ function tableOf(lines: readonly string[]): string {
     [text, settings] = [[], []];
   };
   for (const line of lines) {
-    const [, name, value = ''] = /^#((?:<[A-Z]+>)?[A-Z][A-Z\d_]*)=(.*)$/.exec(line) ?? [];
+    const [, name, value = ''] = /^#((?:<[A-Z]+>)?[A-Z_][A-Z\d_]*)=(.*)$/.exec(line) ?? [];
     if (name !== undefined) settings.push({ name, value });
     else {
       if (settings.length > 0 || line === '') finish();
