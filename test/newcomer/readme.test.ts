@@ -111,11 +111,11 @@ describe('README.md', () => {
 });
 
 describe('npm start', () => {
-  it('prints commands that register, order and cancel beside those of README.md', async () => {
+  it('prints commands that register, verify, order and cancel beside those of README.md', async () => {
     const lines = summary.split('\n');
     const first = lines.findIndex((line) => line.startsWith('curl '));
     const commands = lines.slice(first, lines.findIndex((line) => line.startsWith('until ')) + 1);
-    expect(commands).toHaveLength(5);
+    expect(commands).toHaveLength(6);
     const output = await shell(commands.join('\n'));
     expect(output).toMatch(/^\{"id":"[^"]+","email":"grace@example.com","name":"Grace","email_verified":false\}\n/);
     expect(output).toMatch(/"status":"cancelled".*"stockReleased":\{"state":"pending"\}/);

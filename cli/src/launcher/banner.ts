@@ -37,7 +37,7 @@ The shop is ready after ${summary.seconds.toFixed(1)} s. Ctrl-C stops it.
 ${table}
 
 In another terminal, ${operatorCommand('examine')} finds faults of the installation, ${operatorCommand('logs', '-f')} shows
-the logs, and these lines register, order, cancel, and wait until the stock is released:
+the logs, and these lines register, verify the address, order, cancel, and wait until the stock is released:
 
 ${tryOut(summary.gateway, summary.productId).join('\n')}
 `;
@@ -62,6 +62,8 @@ function tryOut(gateway: string, productId = 'PRODUCT-ID'): string[] {
   const who = '"email":"grace@example.com","password":"under the old oak"';
   return [
     `${curl} ${gateway}/v1/accounts ${json} -d '{"name":"Grace",${who}}'`,
+    // E-mails about orders go to verified addresses only.
+    operatorCommand('shop', 'accounts verify-email grace@example.com'),
     `TOKEN=$(${curl} ${gateway}/v1/tokens ${json} -d '{${who}}' | ${take('access_token')})`,
     `ORDER=$(${curl} ${gateway}/v1/orders ${bearer} ${json} -d ` +
       `'{"items":[{"productId":"${productId}","quantity":2}]}' | ${take('id')})`,
