@@ -28,8 +28,7 @@ export function erasingEmails(mailer: Pick<Mailer, 'remove'>): (tx: Transaction,
     }
     await sql(
       tx,
-      // A share that is used up stays, because an account can be registered and erased again and again.
-      `DELETE FROM recipient_paces WHERE reserved_until <= now() AND key IN (
+      `DELETE FROM recipient_paces WHERE key IN (
          SELECT prefix || ${mailboxOf('address')}
          FROM unnest(ARRAY['order ', 'account ', 'verification ', 'own verification ']) AS prefix, (
            SELECT email_key FROM recipients WHERE account_id = $1
