@@ -133,10 +133,11 @@ export function clientOf(shop: ComposeShop): Client {
  */
 export async function startShopping({ call, register, createProduct }: Client): Promise<Shopping> {
   const productId = await createProduct(await register('catalogue:write'), 1_000_000);
-  // There are enough customers that none of them reaches a limit. Eight are created at a time, because accounts
-  // refuses log-ins that do not fit into its queue.
+  // There are enough customers that none of them reaches a limit, and few enough for one address, from which 20 accounts
+  // can be registered within 20 minutes. Eight are created at a time, because accounts refuses log-ins that do not fit
+  // into its queue.
   const customers: Customer[] = [];
-  while (customers.length < 40) customers.push(...(await Promise.all(Array.from({ length: 8 }, () => register()))));
+  while (customers.length < 16) customers.push(...(await Promise.all(Array.from({ length: 8 }, () => register()))));
   const placed: string[] = [];
   const resets: string[] = [];
   const cursors = new Map<Customer, string>();
