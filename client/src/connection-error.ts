@@ -5,9 +5,9 @@
  * shop may be reachable and not allow the page. It is a TypeError, as that of `fetch`, which is its `cause`.
  */
 export function connectionError({ method, url }: Request, cause: Error): TypeError {
-  const { origin, pathname } = new URL(url);
-  const reason = reasonOf(cause);
-  return new TypeError(`${method} ${origin}${pathname} got no response: ${reason}${corsHint(origin)}`, { cause });
+  const [address] = url.split('?', 1);
+  const hint = corsHint(new URL(url).origin);
+  return new TypeError(`${method} ${address} got no response: ${reasonOf(cause)}${hint}`, { cause });
 }
 
 /** Node.js has the reason in the cause of its "fetch failed". */

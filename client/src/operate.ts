@@ -57,6 +57,7 @@ export function createOperate(call: Calls, target: string, { id, body: takesBody
       ...(idempotencyKey !== undefined && { header: { 'Idempotency-Key': idempotencyKey } }),
     };
     const answer = await send(path, { params, ...(body !== undefined && { body }), ...rest });
-    return answer.response.status === 204 ? undefined : dataOf(id, answer);
+    // Both can be without content, which is a success here.
+    return [202, 204].includes(answer.response.status) ? answer.data : dataOf(id, answer);
   };
 }

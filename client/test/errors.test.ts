@@ -68,6 +68,11 @@ describe('the error of a request without a response', () => {
     );
   });
 
+  it('has the address as it was given, when its scheme is missing', async () => {
+    const failed = createShop({ baseUrl: 'localhost:8080', attempts: 1 }).brands.page();
+    await expect(failed).rejects.toThrow('GET localhost:8080/v1/brands got no response');
+  });
+
   it('names CORS_ORIGINS and the origin of the page in a page of another origin, and not in one of the shop', async () => {
     const open = (origin: string) =>
       Object.defineProperty(globalThis, 'location', { value: { origin }, configurable: true });

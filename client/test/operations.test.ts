@@ -1,4 +1,5 @@
 // The functions that follow from the contract: their requests, their results, and the one form of lists.
+import { readFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { endpoints } from '../src/contract.ts';
 import { createShop, type Shop } from '../src/index.ts';
@@ -55,8 +56,21 @@ describe('the client', () => {
     expect(server.seen[4]?.headers['if-match']).toBe('"7"');
   });
 
-  it('returns nothing for a response without content', async () => {
-    const shop = await clientOf({ status: 204 });
+  it('has every function that its documentation names', async () => {
+    const shop = (await clientOf()) as unknown as Record<string, Record<string, unknown>>;
+    const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+    const table = readme.slice(readme.indexOf('| For | Functions |')).split('\n\n', 1)[0] ?? '';
+    const names = [...table.matchAll(/`([a-zA-Z.]+)/g)].map(([, name = '']) => name);
+    const missing = names.filter((name) => {
+      const [group = '', method] = name.split('.');
+      return typeof (method === undefined ? shop[group] : shop[group]?.[method]) !== 'function';
+    });
+    expect([names.length > 30, missing]).toEqual([true, []]);
+  });
+
+  it.each([202, 204])('returns nothing for a response with status %i and without content', async (status) => {
+    const shop = await clientOf({ status, body: '' });
+    expect(await shop.requestPasswordReset({ email: 'kim@example.com' })).toBeUndefined();
     expect(await shop.products.archive(id)).toBeUndefined();
   });
 
