@@ -178,7 +178,7 @@ describe('stock verify', () => {
     const { code, output } = await runShop(dataDir, 'stock', 'verify');
     expect({ code, output }).toEqual({
       code: 0,
-      output: expect.stringMatching(/^All adds up: \d+ products, \d+ movements, 1 reservations\.\n$/),
+      output: expect.stringMatching(/^All adds up: \d+ products, \d+ movements, 1 reservation\.\n$/),
     });
   });
 
