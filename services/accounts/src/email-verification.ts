@@ -107,10 +107,15 @@ export async function saveAccount(
   pointer = '/token',
 ): Promise<void> {
   if (account.changed('email')) account.set(addressKeys(account.email));
+  // The database cannot distinguish such a change from one by a process of the last release, and voids the key.
+  const keepsMailbox = account.changed('emailKey') && !account.changed('mailboxKey');
   account.set({ version: account.version + 1 });
   await account.save(inside(tx)).catch((error: unknown) => {
     throw isAddressTaken(error) ? emailTaken(error, pointer) : error;
   });
+  if (keepsMailbox) {
+    await sql(tx, 'UPDATE accounts SET mailbox_key = $2 WHERE id = $1', [account.id, account.mailboxKey]);
+  }
   await appendEvent(tx, {
     type: 'account.updated.v1',
     subject: account.id,

@@ -97,6 +97,19 @@ describe('an address with an international domain', () => {
     expect([status, body.pending_email]).toEqual([200, `${name}@münchen.example`]);
   });
 
+  it('stays that of its account when the account writes it in another form', async () => {
+    const name = local();
+    const [ascii, international] = [`${name}@xn--bcher-kva.example`, `${name}@bücher.example`];
+    const { id, path, token } = await register(accounts, { email: ascii });
+    await verify(accounts, id);
+    const body = { email: international, current_password: password };
+    expect((await accounts.client.patch(path, { token, body })).status).toBe(200);
+    expect((await verify(accounts, id)).status).toBe(204);
+    expect(await mailboxKeyOf(id)).toBe(ascii);
+    expect((await logIn(accounts, ascii)).status).toBe(200);
+    expect((await post(ascii)).status).toBe(409);
+  });
+
   it('has one account after concurrent registrations in all forms', async () => {
     const name = local();
     const answers = await Promise.all(forms.map((form) => post(form(name))));
