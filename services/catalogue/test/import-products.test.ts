@@ -320,6 +320,11 @@ describe('CSV', () => {
     expect(await product('CUP')).toMatchObject({ description: null, rating_tenths: 40 });
   });
 
+  it('without the column of keys is refused with that reason', async () => {
+    expect(await bring(await given('keyless.csv', 'name,price', 'Cup,5'))).toEqual(counts(0, 0, 0, 1));
+    expect((await readReport(report))?.[0]?.reasons).toContain('externalKey is required');
+  });
+
   it('removes the members whose columns it lacks with --replace, and keeps those that every import keeps', async () => {
     const kept = { stock: 3, status: 'active', lowStockThreshold: 1, attributes: { colour: 'red' } };
     await importLines({ ...cup, description: 'Holds tea', rating: 4, ...kept });

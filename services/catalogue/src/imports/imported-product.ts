@@ -64,7 +64,9 @@ export function createLineCheck(currency: string): CheckLine {
     const key = typeof externalKey === 'string' ? externalKey : undefined;
     const { faults } = creation.check({ url: creation.path, path: {}, headers: {}, body });
     const named = body.sku === undefined ? [] : [{ pointer: '/sku', detail: 'must be written as externalKey' }];
-    const isLacking = ({ pointer = '' }: Fault): boolean => lacking.includes(pointer.slice(1));
+    const isLacking = ({ pointer = '' }: Fault): boolean => {
+      return pointer !== '/externalKey' && lacking.includes(pointer.slice(1));
+    };
     // Of several faults at the same pointer, the first one is kept.
     const found = [
       ...unreadable,
