@@ -16,7 +16,9 @@ const longestLocalPart = 64;
 const longestAddress = 254;
 const longestDomain = 253;
 
-const localPart = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+/** Ignorable characters are refused, because nobody could distinguish two addresses that differ in them. */
+const localPart =
+  /^(?!.*\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 /**
  * The characters that `domainToASCII` may get: those of names, the full stops of UTS #46, and ignorable characters.
  * It would cut off the rest behind a slash, and decode a percent sign.

@@ -58,6 +58,8 @@ describe('an e-mail address', () => {
         'k@exa\tmple.com',
       ],
       ['a b@example.com', '.a@example.com', 'a.@example.com', 'a..b@example.com', '"a"@example.com', 'a,b@example.com'],
+      // Characters that nobody can see: a joiner, a variation selector, a filler.
+      ['a\u200d@example.com', 'a\u034f@example.com', 'a\ufe0f.b@example.com', '\u3164a@example.com'],
       [
         'a@example.com\r\nBcc: b@example.com',
         'a@example.com, b@example.com',
