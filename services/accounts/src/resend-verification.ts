@@ -1,19 +1,20 @@
 // POST /v1/email-verifications/resend: sends the verification e-mail of the caller's account again.
 import { callerOf, idempotent } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
-import { Account } from './account.ts';
+import { Account, notErased } from './account.ts';
 import type { Operation } from './context.ts';
 import { isOfAnother, requireVerificationShare, sendVerification } from './email-verification.ts';
 import { inside } from './models.ts';
 import { noSuchAccount } from './own-account.ts';
 
 /**
- * @throws Problem 404 when the account does not exist, 409 when another account has the new address by now, 429 when too
- * many verification e-mails were sent
+ * @throws Problem 404 when the account does not exist or its erasure is due, 409 when another account has the new address
+ * by now, 429 when too many verification e-mails were sent
  */
 export const resendVerification: Operation<'resendVerification'> = (request, context) =>
   idempotent<never>(request, context, async (tx) => {
-    const account = await Account.findByPk(callerOf(request).accountId, inside(tx, 'UPDATE'));
+    const where = { id: callerOf(request).accountId, ...notErased() };
+    const account = await Account.findOne({ where, ...inside(tx, 'UPDATE') });
     if (account === null) throw noSuchAccount();
     const email = account.pendingEmail ?? (account.emailVerified ? undefined : account.email);
     if (email !== undefined) {

@@ -156,6 +156,13 @@ describe('the erasure of an account that never had a verified address', () => {
     expect(codeOf(await verify(accounts, stranger.id))).toEqual([400, 'invalid-token']);
   });
 
+  it('ends the e-mails to the address, which can be that of another account', async () => {
+    const stranger = await register(accounts);
+    await erase(stranger);
+    const resent = await accounts.client.call('POST', '/v1/email-verifications/resend', { token: stranger.token });
+    expect([resent.status, await countEmails(accounts, stranger.id, 'email-verification')]).toEqual([404, 1]);
+  });
+
   it('frees the address, so that nobody can keep its owner from registering it', async () => {
     const stranger = await register(accounts);
     await erase(stranger);
