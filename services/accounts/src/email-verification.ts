@@ -70,10 +70,14 @@ export async function requestEmailChange(
   if (account.emailVerified) await sendEmailToken(tx, sender, account, 'email-change-undo', account.email);
 }
 
-/** Whether the address is that of another account, or can become it again because its change can be undone. */
-export async function isOfAnother(tx: Transaction, account: Account, email: string): Promise<boolean> {
+/**
+ * Whether the address is that of another account, or can become it again because its change can be undone. Both queries
+ * always run, so that the time of the answer does not reveal which of them has found it.
+ */
+export async function isOfAnother(tx: Transaction, { id }: Pick<Account, 'id'>, email: string): Promise<boolean> {
   const holders = await findHolders(tx, email);
-  return holders.some((id) => id !== account.id) || isFormerOfAnother(tx, account.id, email);
+  const isFormer = await isFormerOfAnother(tx, id, email);
+  return isFormer || holders.some((holder) => holder !== id);
 }
 
 /** Removes the unverified change of the address, if there is one. The caller saves the account. */

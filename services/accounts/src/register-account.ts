@@ -5,9 +5,9 @@ import { newId } from '@shop/shared/runtime';
 import { Account, accountReply, emailTaken, profileColumns, toDetails } from './account.ts';
 import { refuseCommonPassword } from './common-passwords.ts';
 import type { Operation } from './context.ts';
-import { sendVerification } from './email-verification.ts';
+import { isOfAnother, sendVerification } from './email-verification.ts';
 import { isFormerOfAnother } from './former-address.ts';
-import { addressKeys, findHolders, isAddressTaken } from './mailbox.ts';
+import { addressKeys, isAddressTaken } from './mailbox.ts';
 import { inside } from './models.ts';
 import { waiterOf } from './session-client.ts';
 
@@ -33,12 +33,12 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
       passwordHash,
       version: 1,
     };
-    if ((await findHolders(tx, profile.email)).length > 0) throw emailTaken();
-    // The unique indexes decide between concurrent registrations, which the query before could not.
+    if (await isOfAnother(tx, row, profile.email)) throw emailTaken();
+    // The unique indexes decide between concurrent registrations, which the check before could not.
     const account = await Account.create(row, inside(tx)).catch((error: unknown) => {
       throw isAddressTaken(error) ? emailTaken(error) : error;
     });
-    // Checked after the insert, which waits for a concurrent change of the address.
+    // Checked again after the insert, which waits for a concurrent change of the address.
     if (await isFormerOfAnother(tx, account.id, account.email)) throw emailTaken();
     await appendEvent(tx, {
       type: 'account.registered.v1',
