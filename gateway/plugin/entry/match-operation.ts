@@ -79,7 +79,9 @@ function findPath(root: PathNode, path: string): PathNode | undefined {
 function notAllowed({ operations }: PathNode, method: string): Problem {
   const allowed = [...operations.keys(), ...(operations.has('GET') ? ['HEAD'] : []), 'OPTIONS'];
   const headers = { Allow: allowed.sort().join(', ') };
-  return new Problem('method-not-allowed', `The method ${method} is not supported here.`, { headers });
+  return new Problem('method-not-allowed', `The method ${method} is not supported here; ${headers.Allow} are.`, {
+    headers,
+  });
 }
 
 function emptyNode(): PathNode {

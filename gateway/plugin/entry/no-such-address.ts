@@ -22,12 +22,11 @@ export function isUnknownAddress(error: unknown): boolean {
 function nearestAddress(path: string, addresses: Iterable<string>): string | undefined {
   const segments = path.split('/').filter((segment) => segment !== '');
   const forms = segments[0] === 'v1' ? [segments] : [['v1', ...segments], segments];
-  for (const form of forms)
-    for (const address of addresses) {
-      const meant = fitting(form, address.slice(1).split('/'));
-      if (meant !== undefined && meant !== path) return meant;
-    }
-  return undefined;
+  const near = forms.flatMap((form) =>
+    [...addresses].flatMap((address) => fitting(form, address.slice(1).split('/')) ?? []),
+  );
+  const other = near.filter((address) => address !== path);
+  return nearestName(path, other) ?? other[0];
 }
 
 /** Returns the address with the segments of the client in place of its parameters, if its other segments are near. */

@@ -27,12 +27,13 @@ export interface Pages {
 export function withHelp(handle: Middleware, pages: Pages, addresses: ReadonlySet<string>): Middleware {
   const assets = readAssets();
   const layout = docsLayout(assets);
+  const known = [...addresses, '/docs', '/problems', ...(pages.board ? ['/board'] : [])];
   return (request, response, next) => {
     handle(request, response, (error) => {
       const lost = isLost(request, error);
       const page = lost ? (redirection(request) ?? helpPage(request, layout, assets, pages)) : undefined;
       const isUnknown = request.id !== '' && isUnknownAddress(error);
-      if (page === undefined) next(isUnknown ? noSuchAddress(pathOf(request), addresses) : error);
+      if (page === undefined) next(isUnknown ? noSuchAddress(pathOf(request), known) : error);
       else sendDocument(request, response, page);
     });
   };

@@ -61,6 +61,8 @@ describe('an unknown address that is near a known one', () => {
     ['/v1/Products', '/v1/products'],
     ['/v1/products/', '/v1/products'],
     ['/products', '/v1/products'],
+    ['/boards', '/board'],
+    ['/doc', '/docs'],
     ['/v2/products', '/v1/products'],
     ['/v1/order/01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01/cancel', '/v1/orders/01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01/cancel'],
     ['/v1/orders/x/cancle', '/v1/orders/x/cancel'],

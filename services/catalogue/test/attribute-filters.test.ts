@@ -76,6 +76,15 @@ describe('200', () => {
 
 describe('400', () => {
   it.each([
+    ['attributes=red', 'attributes is not a known parameter; did you mean attributes.*? known are '],
+    ['attributes[colour]=red', 'attributes[colour] is not a known parameter; write attributes.colour=red; known are '],
+    ['attributes.color=red', 'attributes.color is not a known parameter; did you mean attributes.colour? known are '],
+  ])('%s is refused as one fault with the meant parameter', async (query, expected) => {
+    const { errors, detail } = (await client.get(`/v1/products?${query}`)).body;
+    expect([errors.length, detail.startsWith(expected), detail]).toEqual([1, true, detail]);
+  });
+
+  it.each([
     'attributes.secret=x',
     'attributes.colour=ne:red',
     'attributes.size=large',

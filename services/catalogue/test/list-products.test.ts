@@ -135,7 +135,7 @@ describe('400', () => {
     const { status, body } = await client.get(`/v1/products?${query}`);
     expect(status).toBe(400);
     expect(body.errors.map(({ parameter }) => parameter).sort()).toEqual([...parameters].sort());
-    expect(body.detail).toContain(`${parameters.length} faults`);
+    expect(body.detail).toContain(`(and ${parameters.length - 1} more)`);
   });
 
   it('refuses an invalid cursor, and a cursor of another sort order', async () => {

@@ -3,7 +3,7 @@
 import type { Security } from '../contract/index.ts';
 import { Problem } from '../problem/index.ts';
 import type { Caller } from './caller.ts';
-import { bearerChallenge } from './verify-token.ts';
+import { bearerChallenge, tokenAdvice } from './verify-token.ts';
 
 /**
  * Returns when the caller may call the operation, which needs a token (RFC 6750 section 3.1).
@@ -14,9 +14,7 @@ import { bearerChallenge } from './verify-token.ts';
 export function authorize(caller: Caller | undefined, { scopes, machineScopes }: Security): void {
   if (caller === undefined) {
     const headers = { 'WWW-Authenticate': bearerChallenge() };
-    const detail =
-      'This operation needs an access token. POST /v1/tokens returns one; send it as "Authorization: Bearer TOKEN".';
-    throw new Problem('unauthenticated', detail, { headers });
+    throw new Problem('unauthenticated', `This operation needs an access token. ${tokenAdvice}`, { headers });
   }
   if (caller.isMachine && scopes.length === 0) {
     if (machineScopes.some((scope) => caller.scopes.has(scope))) return;

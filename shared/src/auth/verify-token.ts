@@ -137,10 +137,13 @@ function isTokenType(typ: string): boolean {
 }
 
 const noToken = 'The Authorization header holds no bearer token.';
+export const tokenAdvice = 'POST /v1/tokens returns one; send it as "Authorization: Bearer TOKEN".';
 
 /** Credentials of another scheme count as none, so the challenge has no error (RFC 6750 section 3.1). */
 function otherScheme(): Problem {
-  return new Problem('unauthenticated', noToken, { headers: { 'WWW-Authenticate': bearerChallenge() } });
+  return new Problem('unauthenticated', `${noToken} ${tokenAdvice}`, {
+    headers: { 'WWW-Authenticate': bearerChallenge() },
+  });
 }
 
 function invalidToken(detail = 'The access token is not valid.'): Problem {

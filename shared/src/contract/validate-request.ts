@@ -57,13 +57,13 @@ export function checkInput(
   const query: Record<string, QueryValue> = {};
   const search = parseQueryString(input.url, faults);
   for (const parameter of parameters) {
-    const { name, in: place, type, errorsOf } = parameter;
+    const { name, in: place, dotted, type, errorsOf } = parameter;
     if (place === 'path') {
       if (errorsOf(input.path[name]).length > 0) throw new Problem('not-found', 'There is nothing at this address.');
     } else if (place === 'header') {
       const details = faultsIn(parameter, input.headers[name.toLowerCase()]);
       faults.push(...details.map((detail) => ({ header: name, detail })));
-    } else {
+    } else if (!dotted) {
       const values = search.get(name);
       const [first, second] = values ?? [];
       const value = type === 'array' || first === undefined ? values : coerce(first, type);
@@ -73,7 +73,9 @@ export function checkInput(
       faults.push(...details.map((detail) => ({ parameter: name, detail })));
     }
   }
-  const known = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+  const known = parameters.flatMap(({ name, in: place, dotted }) =>
+    place !== 'query' ? [] : [dotted ? `${name}.*` : name],
+  );
   const prefixes = parameters.flatMap(({ name, dotted }) => (dotted ? [`${name}.`] : []));
   for (const [name, values] of search) {
     if (faults.length >= maxFaults) break;

@@ -20,9 +20,12 @@ export function validationErrors(errors: readonly ErrorObject[]): ValidationFind
   const sorted = ofNearestForms(errors).toSorted(
     (one, other) => Number(one.keyword === 'format') - Number(other.keyword === 'format'),
   );
+  // A misspelt member is one fault, and not also that of the member that is missing.
+  const meant = new Set(errors.map(meantBy));
   for (const error of sorted) {
     if (seen.size === maxFaults) break;
     const finding = findingOf(error);
+    if (error.keyword === 'required' && meant.has(finding?.pointer)) continue;
     if (finding !== undefined && !seen.has(finding.pointer)) seen.set(finding.pointer, finding);
   }
   return [...seen.values()];
@@ -118,9 +121,18 @@ function inWords(message = 'is not valid'): string {
     .replace(/\b1 properties$/, '1 member');
 }
 
-function unknownMember({ params, parentSchema }: ErrorObject): string {
-  const known = Object.keys(nodeOf(parentSchema?.properties));
-  const nearest = nearestName(String(params.additionalProperty), known);
+/** The place of the member that an unknown member probably means. */
+function meantBy(error: ErrorObject): string | undefined {
+  const nearest = error.keyword === 'additionalProperties' ? nearestMember(error) : undefined;
+  return nearest === undefined ? undefined : pointerTo(error.instancePath, nearest);
+}
+
+function nearestMember({ params, parentSchema }: ErrorObject): string | undefined {
+  return nearestName(String(params.additionalProperty), Object.keys(nodeOf(parentSchema?.properties)));
+}
+
+function unknownMember(error: ErrorObject): string {
+  const nearest = nearestMember(error);
   return nearest === undefined ? 'is not a known member' : `is not a known member; did you mean ${nearest}?`;
 }
 

@@ -18,7 +18,10 @@ export function nearestName(given: string, names: readonly string[]): string | u
 }
 
 function plain(name: string): string {
-  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return name
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+    .replace(/ies$/, 'y');
 }
 
 function wordsOf(name: string): string[] {

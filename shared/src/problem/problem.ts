@@ -69,7 +69,9 @@ export function summaryOf(faults: readonly Fault[], most = maxFaults): string {
   const [first] = faults;
   const where = first?.parameter ?? first?.header ?? (first?.pointer === '' ? 'The body' : first?.pointer);
   const others = `${faults.length < most ? '' : 'at least '}${faults.length - 1} more`;
-  const text = `${where} ${first?.detail}${faults.length > 1 ? ` (and ${others})` : ''}`;
+  // A detail that begins with the wrong value does not continue the sentence.
+  const colon = first?.detail.startsWith('"') === true ? ':' : '';
+  const text = `${where}${colon} ${first?.detail}${faults.length > 1 ? ` (and ${others})` : ''}`;
   return text.endsWith('?') ? text : `${text}.`;
 }
 

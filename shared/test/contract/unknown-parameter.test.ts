@@ -2,13 +2,24 @@
 import { expect, it } from '@jest/globals';
 import { unknownParameter } from '../../src/contract/unknown-parameter.ts';
 
-const known = ['price', 'createdAt', 'q', 'sort', 'limit', 'cursor'];
+const known = ['price', 'createdAt', 'q', 'attributes.*', 'sort', 'limit', 'cursor'];
 
 it.each([
   ['price[gte]', '10', 'write price=gte:10;'],
   ['price[$lt]', '10', 'write price=lt:10;'],
   ['price__gte', '10', 'write price=gte:10;'],
   ['price_gte', '10', 'write price=gte:10;'],
+  ['price.gte', '10', 'write price=gte:10;'],
+  ['filter[price]', '10', 'write price=10;'],
+  ['attributes[colour]', 'red', 'write attributes.colour=red;'],
+  ['attributes', 'red', 'did you mean attributes.*?'],
+  ['min_price', '10', 'write price=gte:10;'],
+  ['maxPrice', '10', 'write price=lte:10;'],
+  ['price_max', '10', 'write price=lte:10;'],
+  ['page[size]', '20', 'write limit;'],
+  ['page[number]', '2', 'send the nextCursor of a page as cursor to get the next one;'],
+  ['sort[price]', 'asc', 'write sort, as in sort=createdAt:desc;'],
+  ['keyword', 'cup', 'write q;'],
   ['price>', '10', 'write price=gte:10;'],
   ['price<', '10', 'write price=lte:10;'],
   ['price!', '10', 'write price=ne:10;'],
@@ -25,10 +36,10 @@ it.each([
 ])('%s=%s is answered with "%s"', (name, value, remedy) => {
   const expected = remedy === undefined ? '' : ` ${remedy}`;
   expect(unknownParameter(name, value, known)).toBe(
-    `is not a known parameter;${expected} known are price, createdAt, q, sort, limit, cursor`,
+    `is not a known parameter;${expected} known are price, createdAt, q, attributes.*, sort, limit, cursor`,
   );
 });
 
 it('an operation without parameters has no remedy', () => {
-  expect(unknownParameter('page', '2', [])).toBe('is not a known parameter: there are none');
+  expect(unknownParameter('page', '2', [])).toBe('is not a known parameter; this address has none');
 });

@@ -268,6 +268,12 @@ describe('bodies', () => {
     expect((await post({ text: '😀'.repeat(11) })).status).toBe(400);
   });
 
+  it('reports a misspelt member as one fault, and not also as a missing one', async () => {
+    const { detail, errors } = (await post({ Text: 'a' })).body;
+    expect(detail).toBe('/Text is not a known member; did you mean text?');
+    expect(errors).toEqual([{ pointer: '/Text', detail: 'is not a known member; did you mean text?' }]);
+  });
+
   it('reports all faults together, each with its pointer', async () => {
     const answer = await post({ text: '', rank: 'high', 'a/b~c': 1 });
     expect(answer.body.errors).toEqual([

@@ -7,6 +7,7 @@ it.each([
   ['cancellationReason', ['cancellation_reason', 'lines'], 'cancellation_reason'],
   ['product_id', ['productId', 'quantity'], 'productId'],
   ['quantitiy', ['productId', 'quantity'], 'quantity'],
+  ['category', ['brands', 'categories'], 'categories'],
   ['prices', ['price', 'rating'], 'price'],
   ['colour', ['price', 'rating'], undefined],
   ['id', ['productId', 'accountId'], undefined],

@@ -166,7 +166,7 @@ function checkSort(spec: CollectionSpec<never>, written: readonly WrittenSort[],
       const detail = `${shown(direction)} is no direction; asc and desc are, as in ${field}:asc`;
       faults.push(fault(at, detail, ['asc', 'desc']));
     } else if (sort.some((criterion) => criterion.field === field)) {
-      faults.push(fault(at, `${field} is sorted by twice`));
+      faults.push(fault(at, `names ${field} twice`));
     } else sort.push({ field, direction });
   }
   return withId(sort);
@@ -211,7 +211,7 @@ function checkFields(
     if (faults.length > listedFaults) break;
     if (typeof written !== 'string' || !names.includes(written)) {
       faults.push(fault(at, `${shown(written)} is no member; ${names.join(', ')} are`, names));
-    } else if (asked.has(written)) faults.push(fault(at, `${written} is asked for twice`));
+    } else if (asked.has(written)) faults.push(fault(at, `names ${written} twice`));
     else asked.add(written);
   }
   return asked.size === names.length ? undefined : names.filter((name) => asked.has(name));

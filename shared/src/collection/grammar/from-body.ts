@@ -74,7 +74,7 @@ function readFilters(tree: Tree, filters: Record<string, unknown>, at: string, f
       faults.push(fault({ pointer: place }, 'must hold at least one condition'));
     }
     if (Object.hasOwn(object, 'or')) {
-      faults.push(fault({ pointer: pointerTo(place, 'or') }, 'or stands at the top of filters only, one level deep'));
+      faults.push(fault({ pointer: pointerTo(place, 'or') }, 'must stand at the top of filters only, one level deep'));
     }
     return { conditions: readConditions(object, place, faults), at: { pointer: place } };
   });

@@ -1,9 +1,9 @@
 // Parses the query notation: parameters → tree → criteria. docs/filtering.md describes the grammar.
-import type { Fault } from '../../problem/index.ts';
+import { type Fault, nearestName } from '../../problem/index.ts';
 import { bounds } from './bounds.ts';
 import { check, listedFaults } from './check-criteria.ts';
 import type { Criteria } from './criteria.ts';
-import { type CollectionSpec, filterable } from './spec.ts';
+import { type CollectionSpec, filterable, operators } from './spec.ts';
 import {
   fault,
   type InputLocation,
@@ -38,7 +38,7 @@ export function fromQuery(spec: CollectionSpec<never>, query: Query, found: read
     const given = query[parameter] ?? '';
     const texts = typeof given === 'object' ? given : [String(given)];
     if (settings.includes(parameter)) {
-      if (texts.length > 1) faults.push(fault({ parameter, occurrence: 2 }, `${parameter} is given twice`));
+      if (texts.length > 1) faults.push(fault({ parameter, occurrence: 2 }, 'is given twice'));
       readSetting(tree, parameter, texts[0] ?? '', faults);
     } else if (names.includes(parameter)) {
       tree.conditions.push(...readFilter(parameter, texts, faults));
@@ -46,7 +46,9 @@ export function fromQuery(spec: CollectionSpec<never>, query: Query, found: read
       tree.own.push(...texts.map((text) => `${parameter}=${encodeURIComponent(text)}`));
     } else {
       const known = [...names, ...settings, ...own];
-      faults.push(fault({ parameter }, `${shown(parameter)} is no parameter; ${known.join(', ')} are`, known));
+      const nearest = nearestName(parameter, known);
+      const hint = nearest === undefined ? '' : ` did you mean ${nearest}?`;
+      faults.push(fault({ parameter }, `is not a known parameter;${hint} known are ${known.join(', ')}`, known));
     }
   }
   tree.count.conditions = tree.conditions.length;
@@ -114,10 +116,15 @@ function readFilter(field: string, texts: readonly string[], faults: Fault[]): W
       }
     }
   }
-  if (plain && conditions.length > 1) {
-    faults.push(fault(plain.at, `plain values and operators are mixed on ${field}; write in:a,b or operators only`));
+  // An unknown operator is a fault of its own.
+  if (plain && conditions.length > 1 && conditions.every(isKnown)) {
+    faults.push(fault(plain.at, 'mixes plain values and operators; write in:a,b or operators only'));
   }
   return faults.length > before ? [] : conditions;
+}
+
+function isKnown({ operator }: { readonly operator: string }): boolean {
+  return operators.some((known) => known === operator);
 }
 
 const operatorAhead = /[A-Za-z_]+:/y;
@@ -150,10 +157,10 @@ function readBare(text: string, from: number): Read {
   const comma = text.indexOf(',', from);
   const end = comma < 0 ? text.length : comma;
   const value = text.slice(from, end);
-  if (value === '') return { wrong: 'a value is missing; write "" for the empty text', at: from };
+  if (value === '') return { wrong: 'lacks a value; write "" for the empty text', at: from };
   const quote = value.indexOf('"');
   if (quote >= 0)
-    return { wrong: 'a value that holds a quote is written in double quotes, as "\\""', at: from + quote };
+    return { wrong: 'has a value with a quote, which is written in double quotes, as "\\""', at: from + quote };
   timeAhead.lastIndex = 0;
   const colon = value.indexOf(':');
   if (colon >= 0 && !timeAhead.test(value)) {
@@ -173,11 +180,12 @@ function readQuoted(text: string, from: number): Read {
   let index = from + 1;
   for (;;) {
     const character = text[index];
-    if (character === undefined) return { wrong: 'the closing quote is missing', at: from };
+    if (character === undefined) return { wrong: 'lacks the closing quote', at: from };
     if (character === '"') break;
     if (character === '\\') {
       const escaped = text[index + 1];
-      if (escaped !== '"' && escaped !== '\\') return { wrong: 'a backslash stands only before " and \\', at: index };
+      if (escaped !== '"' && escaped !== '\\')
+        return { wrong: 'has a backslash that stands neither before " nor before \\', at: index };
       value += escaped;
       index += 2;
     } else {
@@ -186,6 +194,6 @@ function readQuoted(text: string, from: number): Read {
     }
   }
   const end = index + 1;
-  if (end < text.length && text[end] !== ',') return { wrong: 'a comma must follow the closing quote', at: end };
+  if (end < text.length && text[end] !== ',') return { wrong: 'lacks a comma after the closing quote', at: end };
   return { value, end };
 }
