@@ -36,7 +36,7 @@ export const eraseAccount: Operation<'eraseAccount'> = async (request, context) 
       account.set({ eraseAt: time, ...(!emailVerified && { emailKey: accountId, mailboxKey: accountId }) });
       const detail = { eraseAt: time.toISOString() };
       await audit(tx, { action: 'erasure-requested', accountId, requestId: request.id, detail });
-      await saveAccount(tx, request, account, emailVerified ? await erasureNotice(tx, account, time) : {});
+      await saveAccount(tx, request, account, await erasureNotice(tx, account, time));
       if (!emailVerified) await endAllFamilies(tx, accountId);
     }
     return accountReply(202, account);

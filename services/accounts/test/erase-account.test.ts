@@ -141,7 +141,7 @@ describe('a pending erasure', () => {
 });
 
 describe('the erasure of an account that never had a verified address', () => {
-  it('is due immediately: nobody can log in, the sessions end, and no time to withdraw it is announced', async () => {
+  it('is due immediately: nobody can log in, the sessions end, and its event ends its e-mails', async () => {
     const stranger = await register(accounts);
     const session = await refreshTokenOf(accounts, stranger);
     const { status, body } = await erase(stranger);
@@ -151,7 +151,8 @@ describe('the erasure of an account that never had a verified address', () => {
     expect((await refresh(accounts, session)).status).toBe(401);
     const { rows } = await accounts.database.query('SELECT FROM refresh_families WHERE account_id = $1', [stranger.id]);
     expect(rows).toEqual([]);
-    expect((await eventsOf(accounts, stranger.id)).at(-1)?.data).not.toHaveProperty('eraseAt');
+    const event = (await eventsOf(accounts, stranger.id)).at(-1)?.data;
+    expect(event).toMatchObject({ emailVerified: false, eraseAt: body.erase_at });
     expect((await accounts.client.call('DELETE', '/v1/accounts/me/erase', stranger)).status).toBe(404);
     expect(codeOf(await verify(accounts, stranger.id))).toEqual([400, 'invalid-token']);
   });

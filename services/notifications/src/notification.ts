@@ -209,6 +209,26 @@ export async function addTokenEmail(
 }
 
 /**
+ * Ends the e-mails of an account that is being erased and whose address may belong to a stranger. The times that they
+ * have reserved are returned, so that a stranger who repeatedly registers an address and erases the account does not
+ * delay the e-mails of its owner. Times in the share of strangers are not returned, as in `addTokenEmail`.
+ */
+export async function endTokenEmails(tx: Transaction, accountId: string, { secondsEach }: Pace): Promise<void> {
+  await sql(
+    tx,
+    `WITH ended AS (
+       UPDATE notifications SET status = 'obsolete', settled_at = now()
+       WHERE account_id = $1 AND order_id IS NULL AND (${isDelayed} OR status = 'waiting' AND paced_for IS NULL)
+       RETURNING paced_for AS share
+     ), leaving AS (
+       SELECT share FROM ended WHERE NOT starts_with(share, 'verification ')
+     )
+     ${returnTimes}`,
+    [accountId, secondsEach],
+  );
+}
+
+/**
  * When an order is cancelled, delayed e-mails that say that it was received or paid become obsolete. The e-mail about
  * the cancellation takes over the first reserved time.
  */

@@ -2,7 +2,7 @@
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 import type { Pace } from './notification.ts';
-import { addErasureNotices, addNotice, leaveShare } from './notification.ts';
+import { addErasureNotices, addNotice, endTokenEmails, leaveShare } from './notification.ts';
 import { keepRecipient } from './recipient.ts';
 import { releaseWithheld } from './withheld-emails.ts';
 
@@ -22,6 +22,9 @@ export async function onAccountUpdated(
   for (const credential of credentialsChanged) {
     if (verified[credential]) await addNotice(tx, `${credential}-changed`, event, previousEmail);
   }
-  if (event.data.eraseAt !== undefined) await addErasureNotices(tx, event);
+  if (event.data.eraseAt !== undefined) {
+    await addErasureNotices(tx, event);
+    if (!verified.password) await endTokenEmails(tx, event.data.accountId, pace);
+  }
   tx.afterCommit(wake);
 }

@@ -288,6 +288,24 @@ describe('a verification e-mail', () => {
     expect(await minutesOf(owner)).toEqual([20]);
   });
 
+  it('does not wait behind those of accounts that registered the address and were erased', async () => {
+    const email = address();
+    const erase = async (accountId: string) => {
+      const account = { accountId, email, name: 'Mallory', emailVerified: false };
+      await events.send('account.updated.v1', { ...account, eraseAt: new Date().toISOString() }, { sequence: 2 });
+      await eventually(async () => expect((await statesOf([accountId])).delayed).toBeUndefined());
+    };
+    for (let count = 0; count < 6; count += 1) {
+      const stranger = await register(email);
+      await verifications(stranger, email, 1);
+      await erase(stranger);
+      expect(await statesOf([stranger])).toEqual(count < 3 ? { sent: 1 } : { obsolete: 1 });
+    }
+    const owner = await register(email);
+    await verifications(owner, email, 1);
+    expect(await minutesOf(owner)).toEqual([20]);
+  });
+
   it('leaves shares in the order in which a sender locks them', async () => {
     const email = address();
     const accountId = await register(email);

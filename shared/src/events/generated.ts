@@ -98,8 +98,8 @@ export interface components {
             /** @description Whether the address before the change was verified. Absent in events of versions before this member. */
             readonly previousEmailVerified?: boolean;
             /**
-             * @description When the account is erased; present when the erasure has just been requested and can still be withdrawn, and a day before
-             *     the erasure.
+             * @description When the account is erased; present when the erasure has just been requested, and a day before it. It can be withdrawn until
+             *     then. An account that never had a verified address is erased immediately.
              */
             readonly eraseAt?: components["schemas"]["Time"];
             /** @description True a day before the erasure; otherwise absent. The data is that of the present version. */
