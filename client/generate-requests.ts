@@ -22,6 +22,10 @@ const taken: Readonly<Record<string, Readonly<Record<string, readonly (string | 
 const start = 'Start here';
 const first = ['registerAccount', 'issueToken', 'listProducts', 'createOrder'];
 
+/** The folder of the requests that end the account or its log-in, after which the others would be refused. */
+const end = 'At the end';
+const last = ['endSession', 'revokeToken', 'eraseAccount', 'keepAccount'];
+
 interface Item {
   readonly id: string;
   readonly folder: string;
@@ -111,7 +115,7 @@ function queryText(query: Item['query']): string {
 
 function itemsOf(document: Node): Item[] {
   const items = operationViews(document).map(itemOf);
-  const rank = ({ id }: Item): number => (first.includes(id) ? first.indexOf(id) : first.length);
+  const rank = ({ id }: Item): number => (first.includes(id) ? first.indexOf(id) : first.length + 1 + last.indexOf(id));
   return items.toSorted((a, b) => rank(a) - rank(b));
 }
 
@@ -122,7 +126,7 @@ function itemOf(operation: OperationView): Item {
   const given = id === 'revokeToken' ? { refresh_token: '{{refreshToken}}' } : body?.value;
   return {
     id,
-    folder: first.includes(id) ? start : tag,
+    folder: first.includes(id) ? start : last.includes(id) ? end : tag,
     name: summary,
     method,
     path: withVariables(path.replaceAll(/\{(\w+)\}/g, (place, name: string) => pathValues[name] ?? place)),

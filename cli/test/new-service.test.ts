@@ -15,8 +15,12 @@ const name = 'reviews';
 
 /** Files that `node client/generate.ts` and npm write. */
 const generated = [
+  'client/requests/shop.http',
+  'client/requests/shop.postman_collection.json',
   'client/src/contract.ts',
+  'client/src/operations.ts',
   'deploy/observability/prometheus.yaml',
+  'gateway/plugin/pages/docs/reference/client-functions.ts',
   'package-lock.json',
   'shared/src/events/generated.ts',
   'shared/src/runtime/services.ts',
