@@ -185,9 +185,17 @@ describe('a change of the stock', () => {
     [{ adjust: 1, expected: 2 }, '/stock/expected', 'must not be given together with adjust'],
     [{ adjust: 1, set: 2 }, '/stock/set', 'must not be given together with adjust'],
     [-1, '/stock', 'must be >= 0'],
-    ['5', '/stock', 'must have one of the documented forms'],
+    ['5', '/stock', 'must be integer or object'],
   ])('refuses %j with one fault', async (stock, pointer, detail) => {
     const { status, body } = await patch({ stock });
+    expect([status, body.errors]).toEqual([400, [{ pointer, detail }]]);
+  });
+
+  it.each([
+    [{ images: [{ url: 'https://shop.example/1.png' }] }, '/images/0/alt', 'is required'],
+    [{ attributes: { colour: ['red'] } }, '/attributes/colour', 'must be string or number or null'],
+  ])('refuses %j with one fault, and not also that of its forms', async (change, pointer, detail) => {
+    const { status, body } = await patch(change);
     expect([status, body.errors]).toEqual([400, [{ pointer, detail }]]);
   });
 });

@@ -20,12 +20,14 @@ export function validationErrors(errors: readonly ErrorObject[]): ValidationFind
   const sorted = ofNearestForms(errors).toSorted(
     (one, other) => Number(one.keyword === 'format') - Number(other.keyword === 'format'),
   );
-  // A misspelt member is one fault, and not also that of the member that is missing.
+  // A misspelt member is one fault, and not also that of the member that is missing; so is a wrong part of a form.
   const meant = new Set(errors.map(meantBy));
   for (const error of sorted) {
     if (seen.size === maxFaults) break;
     const finding = findingOf(error);
     if (error.keyword === 'required' && meant.has(finding?.pointer)) continue;
+    if (isCombination(error) && errors.some(({ instancePath }) => instancePath.startsWith(`${error.instancePath}/`)))
+      continue;
     if (finding !== undefined && !seen.has(finding.pointer)) seen.set(finding.pointer, finding);
   }
   return [...seen.values()];
@@ -40,7 +42,7 @@ function ofNearestForms(errors: readonly ErrorObject[]): readonly ErrorObject[] 
   const dropped = new Set<ErrorObject>();
   const combined = new Set<ErrorObject>();
   for (const error of errors) {
-    if (error.keyword !== 'oneOf' && error.keyword !== 'anyOf') continue;
+    if (!isCombination(error)) continue;
     const start = `${error.schemaPath}/`;
     const inForms = errors.filter(({ schemaPath }) => schemaPath.startsWith(start));
     const forms = Map.groupBy(inForms, ({ schemaPath }) => schemaPath.slice(start.length).split('/')[0]);
@@ -55,6 +57,10 @@ function ofNearestForms(errors: readonly ErrorObject[]): readonly ErrorObject[] 
   return errors
     .filter((error) => !dropped.has(error))
     .map((error) => (combined.has(error) ? { ...error, keyword: 'combined' } : error));
+}
+
+function isCombination({ keyword }: ErrorObject): boolean {
+  return keyword === 'oneOf' || keyword === 'anyOf';
 }
 
 /** Whether an unknown member of one form is a member of another one, so that the two must not be combined. */
@@ -100,7 +106,7 @@ function valueFinding(error: ErrorObject): ValidationFinding | undefined {
       return { pointer: instancePath, detail: `must be ${[params.type].flat().join(' or ')}` };
     case 'anyOf':
     case 'oneOf':
-      return { pointer: instancePath, detail: 'must have one of the documented forms' };
+      return { pointer: instancePath, detail: formDetail(error) };
     case '$ref':
     case 'allOf':
     case 'if': // what its branch missed is a finding of its own
@@ -111,6 +117,14 @@ function valueFinding(error: ErrorObject): ValidationFinding | undefined {
     default:
       return { pointer: instancePath, detail: inWords(error.message) };
   }
+}
+
+/** When no form has the type of the value, all their types. */
+function formDetail({ schema }: ErrorObject): string {
+  const types = listOf(schema).map((form) => nodeOf(form).type);
+  return types.includes(undefined)
+    ? 'must have one of the documented forms'
+    : `must be ${[...new Set(types.flat())].join(' or ')}`;
 }
 
 /** `must NOT have fewer than 1 characters` → `must not have fewer than 1 character`. */
