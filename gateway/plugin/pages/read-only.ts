@@ -13,7 +13,9 @@ export function isRead(request: GatewayRequest, response: GatewayResponse): bool
   if (request.method === 'GET' || request.method === 'HEAD') return true;
   if (request.method !== 'OPTIONS') {
     const headers = { Allow: allow };
-    throw new Problem('method-not-allowed', `The method ${request.method} is not supported here.`, { headers });
+    throw new Problem('method-not-allowed', `The method ${request.method} is not supported here; ${allow} are.`, {
+      headers,
+    });
   }
   response.writeHead(204, [...commonHeaders(request), 'Allow', allow]).end();
   return false;

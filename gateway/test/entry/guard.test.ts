@@ -205,6 +205,7 @@ describe('a method that is not allowed', () => {
   it('is answered with 405 and the allowed methods', async () => {
     const answer = await gateway.client.call('DELETE', '/v1/orders');
     expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD, OPTIONS, POST' } });
+    expect(answer.body.detail).toBe('The method DELETE is not supported here; GET, HEAD, OPTIONS, POST are.');
   });
   it.each([
     ['TRACE', 'GET, HEAD, OPTIONS, POST'],

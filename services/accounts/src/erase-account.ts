@@ -29,8 +29,8 @@ export const eraseAccount: Operation<'eraseAccount'> = async (request, context) 
     requireAccountMatch(request, account);
     requireHolder(request, account, confirmedHash);
     if (account.eraseAt === null) {
-      // Nobody could be told about the erasure of an account that never had a verified address, and the owner of the
-      // address could use the account by then. So it is due immediately, and its address is free.
+      // No notice reaches the holder of an account that never had a verified address, and the owner of the address could
+      // use the account until then. So the erasure is due immediately, and the address is free.
       const { emailVerified } = account;
       const time = new Date(Date.now() + (emailVerified ? days * 86_400_000 : 0));
       account.set({ eraseAt: time, ...(!emailVerified && { emailKey: accountId, mailboxKey: accountId }) });

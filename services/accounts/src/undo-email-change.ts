@@ -12,7 +12,7 @@ import { endAllFamilies } from './refresh-token.ts';
 const suspectDays = 7;
 
 /**
- * Whoever requested the change knew the password or had a session. So every session ends, a pending erasure is
+ * The author of the change knew the password or had a session. So every session ends, a pending erasure is
  * withdrawn, a password that was set lately is void, and the restored address gets a token to set another.
  * @throws Problem 400 for a token that is not valid, 409 when another account has the address by now
  */

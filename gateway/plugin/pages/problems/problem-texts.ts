@@ -100,7 +100,7 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
   },
   'method-not-allowed': {
     when: 'The address exists, but not with this method.',
-    example: 'The method DELETE is not supported here.',
+    example: 'The method DELETE is not supported here; GET, HEAD, OPTIONS, POST are.',
     remedy: 'Use one of the methods in the `Allow` header of the response.',
   },
   'not-acceptable': {

@@ -10,8 +10,8 @@ import { isAnswerToRegistration } from '../erase-accounts.ts';
 import { erasureNotice } from '../erasure.ts';
 
 /**
- * Schedules the erasure of an account after `days`. It is withdrawn by what withdraws the holder's own request: whoever
- * asked the operator may not have been the holder. With 0 days nothing withdraws it. A repeated call sets the time
+ * Schedules the erasure of an account after `days`. It is withdrawn by what withdraws the holder's own request: the
+ * person who asked the operator may not have been the holder. With 0 days nothing withdraws it. A repeated call sets the time
  * again. The holder gets an e-mail when there is time to withdraw the erasure, and another one a day before it.
  * @param environment the variables of accounts, of which DATABASE_URL is read
  * @returns the time of the erasure
