@@ -12,22 +12,15 @@ const dot = '.\u2024\u3002\ufe52\uff0e\uff61';
 const colon = ':\ufe55\uff1a';
 const at = '@\ufe6b\uff20';
 
-/**
- * The places at which a link could begin or continue: an IPv4 address; a dot or colon, except between two digits, as in
- * amounts and times; an at sign; the beginning of a UNC path; the beginning of an encoded word (RFC 2047), which only a
- * header can have. Each place takes few steps, even in the longest text.
- */
-const places = new RegExp(
-  [
-    `\\p{N}+(?:[${dot}]\\p{N}+){3,}`,
-    `(?<!\\p{N})[${dot}${colon}](?=[^\\s${dot}])`,
-    `[${dot}${colon}](?=[^\\s${dot}\\p{N}])`,
-    `[${at}](?=\\S)`,
-    '\\\\(?=\\\\)',
-    '=(?=\\?)',
-  ].join('|'),
-  'gu',
-);
+const ipv4Address = new RegExp(`(?<!\\p{N})\\p{N}+(?:[${dot}]\\p{N}+){3,}`, 'gu');
+/** Not between two digits, as in amounts and times. */
+const insideName = `[${dot}${colon}](?=[^\\s${linkBreak}${dot}])(?:(?<!\\p{N}.)|(?!\\p{N}))`;
+const atSign = `[${at}](?=\\S)`;
+const uncPath = `\\\\(?=\\\\)`;
+/** RFC 2047; only a header can have one. */
+const encodedWord = `=(?=\\?)`;
+/** The other places at which a link could begin or continue. Each place takes few steps, even in the longest text. */
+const places = new RegExp(`${insideName}|${atSign}|${uncPath}|${encodedWord}`, 'gu');
 const dots = new RegExp(`[${dot}]`, 'gu');
 const brokenCharacters = new RegExp(`(.)${linkBreak}`, 'gu');
 
@@ -39,9 +32,9 @@ const brokenCharacters = new RegExp(`(.)${linkBreak}`, 'gu');
 export function withoutLinks(text: string): string | undefined {
   const line = oneLine(text);
   if (/^[\s\p{Default_Ignorable_Code_Point}]*$/u.test(line)) return undefined;
-  return line.replace(places, (place) =>
-    /^\p{N}/u.test(place) ? place.replace(dots, `$&${linkBreak}`) : `${place}${linkBreak}`,
-  );
+  return line
+    .replace(ipv4Address, (address) => address.replace(dots, `$&${linkBreak}`))
+    .replace(places, `$&${linkBreak}`);
 }
 
 /**

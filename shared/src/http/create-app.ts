@@ -79,7 +79,8 @@ export function createApp<Context>(options: AppOptions<Context>): RequestListene
     }
     app.all(routePath(path), (request, response) => {
       if (request.method !== 'OPTIONS') {
-        throw new Problem('method-not-allowed', `This address takes ${allow}.`, { headers: { Allow: allow } });
+        const detail = `The method ${request.method} is not supported here; ${allow} are.`;
+        throw new Problem('method-not-allowed', detail, { headers: { Allow: allow } });
       }
       send(response, { status: 204, headers: { Allow: allow } });
     });
