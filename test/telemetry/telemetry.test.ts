@@ -59,7 +59,7 @@ beforeAll(async () => {
   const issued = (await (await post('/v1/tokens', { email, password: secret })).json()) as { access_token: string };
   token = issued.access_token;
   const bearer = { Authorization: `Bearer ${token}`, traceparent };
-  const page = await fetch(`${shop.gateway}/v1/products?status=active&limit=1`);
+  const page = await fetch(`${shop.gateway}/v1/products?inStock=true&limit=1`);
   const { items } = (await page.json()) as { items: { id: string }[] };
   const order = await post('/v1/orders', { items: [{ productId: items[0]?.id, quantity: 1 }] }, bearer);
   const { id } = (await order.json()) as { id: string };
