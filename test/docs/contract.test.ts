@@ -35,7 +35,7 @@ const operations = Object.entries(nodeOf(document.paths)).flatMap(([path, item])
 
 const contents = contentsOf(document);
 
-/** Returns for each source file its problem codes and sentences. Each `${…}` is replaced by one word. */
+/** Returns for each source file its problem codes and sentences. Each `${…}` is replaced by one word, or by a list of words. */
 const said = globSync('{gateway/plugin,gateway/src,shared/src,services/*/src}/**/*.ts', { cwd: root })
   .filter((path) => !path.endsWith('/problem-texts.ts'))
   .flatMap((path) => {
@@ -43,7 +43,7 @@ const said = globSync('{gateway/plugin,gateway/src,shared/src,services/*/src}/**
     const codes = texts.filter((text) => Object.hasOwn(problems, text)).join('|');
     const sentences = texts
       .filter((text) => /^[A-Za-z].+\.$/.test(text))
-      .map((text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('\0', '\\S+'));
+      .map((text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('\0', '\\S+(?:, \\S+)*'));
     return codes === '' ? [] : [new RegExp(`^(?:${codes}):(?: (?:${sentences.join('|')}))+$`)];
   });
 
