@@ -2,8 +2,9 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import type { Erased } from '@shop/shared/service';
 import { fileNameOf } from './email.ts';
+import { mailboxOf } from './email-shares.ts';
 import type { Mailer } from './mailer.ts';
-import { mailboxOf, type Occasion } from './notification.ts';
+import type { Occasion } from './notification.ts';
 
 const batchSize = 500;
 
@@ -31,8 +32,8 @@ export function erasingEmails(mailer: Pick<Mailer, 'remove'>): (tx: Transaction,
       `DELETE FROM recipient_paces WHERE key IN (
          SELECT prefix || ${mailboxOf('address')}
          FROM unnest(ARRAY['order ', 'account ', 'verification ', 'own verification ']) AS prefix, (
-           SELECT email_key FROM recipients WHERE account_id = $1
-           UNION SELECT recipient_key FROM notifications WHERE account_id = $1) AS addresses (address))`,
+           SELECT address_key(email) FROM recipients WHERE account_id = $1
+           UNION SELECT address_key(recipient) FROM notifications WHERE account_id = $1) AS addresses (address))`,
       [accountId],
     );
     await sql(

@@ -1,7 +1,8 @@
 // The queue of e-mails in PostgreSQL: a sender claims due e-mails for a while, and records the outcome of each.
 import { type Database, sql } from '@shop/shared/database';
 import { appendEvents } from '@shop/shared/events';
-import { isAboutOrder, networkFactor, type Occasion, type Pace, shareOfEmail, shareOfNetwork } from './notification.ts';
+import { networkFactor, type Pace, shareOfEmail, shareOfNetwork } from './email-shares.ts';
+import { isAboutOrder, type Occasion } from './notification.ts';
 import { patience, withholdEmails } from './withheld-emails.ts';
 
 export type QueuedEmail = Occasion & {

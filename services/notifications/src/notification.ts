@@ -2,17 +2,9 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads, ShopEvent } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
+import { type Pace, shareOfEmail } from './email-shares.ts';
 import { mailAddress } from './recipient.ts';
 import type { TokenKind, TokenNotice } from './token-email.ts';
-
-/**
- * The number of e-mails of one group (about orders, about the account) that a recipient gets immediately, and the time
- * in which each further one is permitted.
- */
-export interface Pace {
-  readonly burst: number;
-  readonly secondsEach: number;
-}
 
 export type OrderKind = keyof Causes;
 export type AccountKind = 'email-changed' | 'password-changed' | 'erasure-requested' | 'erasure-reminder';
@@ -163,7 +155,7 @@ export async function addNotice(
     `INSERT INTO notifications (id, kind, account_id, recipient, details, request_id, traceparent)
      SELECT $1, $2, $3, $4, $5, $6, $7 WHERE NOT EXISTS (
        SELECT FROM notifications
-       WHERE kind = $2 AND recipient_key = lower(btrim(normalize($4, NFC))) AND ${isDelayed})
+       WHERE kind = $2 AND address_key(recipient) = address_key($4) AND ${isDelayed})
        AND NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $3)`,
     [newId(), kind, accountId, mailAddress(recipient), JSON.stringify(details), requestId, traceparent ?? null],
   );
@@ -267,38 +259,6 @@ export async function leaveShare(tx: Transaction, accountId: string, { secondsEa
     [accountId, secondsEach],
   );
 }
-
-/**
- * The SQL expression for the mailbox of an address: without a tag (`+shop`), because anybody can invent one for a
- * mailbox.
- */
-export function mailboxOf(key: string): string {
-  return `regexp_replace(${key}, '^([^+@]+)\\+[^@]*@', '\\1@')`;
-}
-
-/**
- * The share from which the e-mail `n` of the recipient `r` reserves its time. Strangers can enter an address, but only
- * one account can have it. So verification e-mails have shares of their own: strangers delay neither the notices of the
- * owner of the address nor the verification by the account that has registered it. An address with a tag counts as one
- * that a stranger has entered.
- */
-export const shareOfEmail = `
-  CASE
-    WHEN n.order_id IS NOT NULL THEN 'order '
-    WHEN n.kind = 'email-verification' AND n.details ->> 'addressState' = 'registered'
-      AND n.recipient_key = coalesce(r.email_key, n.recipient_key)
-      AND n.recipient_key = ${mailboxOf('n.recipient_key')} THEN 'own verification '
-    WHEN n.kind = 'email-verification' THEN 'verification '
-    ELSE 'account '
-  END || ${mailboxOf('coalesce(n.recipient_key, r.email_key, n.account_id::text)')}`;
-
-/**
- * The share of the client's network whose request caused the e-mail `n`, so that one client cannot make the shop send
- * e-mails to thousands of addresses. NULL for an e-mail that no request of a client caused directly.
- */
-export const shareOfNetwork = "'network ' || (n.details ->> 'clientNetwork')";
-/** How many times the e-mails of one address a client's network may cause. */
-export const networkFactor = 3;
 
 /** Returns one reserved time for each row of `leaving`. It locks the shares in the same order as a claim does. */
 const returnTimes = `

@@ -1,7 +1,7 @@
 // account.updated.v1: stores the new address, and adds notices about changed credentials.
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
-import type { Pace } from './notification.ts';
+import type { Pace } from './email-shares.ts';
 import { addErasureNotices, addNotice, endTokenEmails, leaveShare } from './notification.ts';
 import { keepRecipient } from './recipient.ts';
 import { releaseWithheld } from './withheld-emails.ts';

@@ -1,7 +1,8 @@
 // email-token.issued.v1: adds the e-mail with a token. The token stays encrypted until the e-mail is sent.
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
-import { addTokenEmail, type Pace } from './notification.ts';
+import type { Pace } from './email-shares.ts';
+import { addTokenEmail } from './notification.ts';
 
 /** @param wake called after COMMIT, because there is an e-mail to send */
 export async function onEmailTokenIssued(

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { type Pause, startPause } from '@shop/shared/runtime';
 import { beginCounting, instruments } from '@shop/shared/telemetry';
-import { kinds, type Pace } from './notification.ts';
+import type { Pace } from './email-shares.ts';
+import { kinds } from './notification.ts';
 import { type AttemptedEmail, claimEmails, recordOutcomes, renewClaims, renewEvery } from './notification-queue.ts';
 import { type SendOptions, sendOne } from './send-one.ts';
 

@@ -52,7 +52,7 @@ describe('a recipient', () => {
   it('gets as many e-mails within an hour as the operator allows, and the others later', async () => {
     const accounts = [newId(), newId()];
     for (const [index, accountId] of accounts.entries()) {
-      const email = index === 0 ? 'Flooded@Example.org' : 'flooded@example.org';
+      const email = index === 0 ? 'Überflutet@Example.org' : 'überflutet@example.org';
       await events.send('account.registered.v1', { accountId, email, name: 'Ada' });
     }
     for (let count = 0; count < 6; count += 1) {
@@ -377,7 +377,7 @@ describe('the holder of an account', () => {
 
   it('waits for at most one notice of each kind, even when others often left its address', async () => {
     const [stranger, owner] = [newId(), newId()];
-    const previousEmail = 'wanted@example.org';
+    const previousEmail = 'Écrit@example.org';
     const leave = (sequence: number) => change(stranger, sequence, { credentialsChanged: ['email'], previousEmail });
     for (let sequence = 2; sequence < 5; sequence += 1) await leave(sequence);
     await eventually(async () => expect(await statesOf([stranger])).toEqual({ sent: 3 }));
@@ -388,7 +388,7 @@ describe('the holder of an account', () => {
       const { rows } = await database().query('SELECT sequence::int FROM recipients WHERE account_id = $1', [stranger]);
       expect(rows).toEqual([{ sequence: 15 }]);
     });
-    await change(owner, 2, { email: previousEmail, credentialsChanged: ['password'] });
+    await change(owner, 2, { email: 'écrit@example.org', credentialsChanged: ['password'] });
     await eventually(async () => expect(await statesOf([owner])).toEqual({ delayed: 1 }));
     expect(await statesOf([stranger])).toEqual({ sent: 3, delayed: 1 });
     expect(await minutesOf(owner)).toEqual([40]);
