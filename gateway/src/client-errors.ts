@@ -41,10 +41,9 @@ export function problemFor({ code, rawPacket }: ParserError, { maximumTarget }: 
 /**
  * Ends a connection on which something is invalid: the body of the last request, or bytes after it that are not a
  * request. The responses to the earlier requests are sent first.
- * @param problem undefined: the connection ends after those responses, without a refusal
  * @param method that of an invalid request, as far as it is known
  */
-export function refuse(socket: Socket, problem: Problem | undefined, responses?: LastResponses, method?: string): void {
+export function refuse(socket: Socket, problem: Problem, responses?: LastResponses, method?: string): void {
   const { last, previous } = responses ?? {};
   const broken = last?.req.complete === false ? last : undefined;
   const answered = broken?.writableEnded === true;
@@ -56,10 +55,8 @@ export function refuse(socket: Socket, problem: Problem | undefined, responses?:
   const ahead = broken === undefined || answered ? last : previous;
   const end = (): void => {
     const request = broken?.req;
-    const isSilent = answered || problem === undefined;
-    endConnection(socket, isSilent ? '' : rawRefusal(problem, request?.method ?? method, request));
+    endConnection(socket, answered ? '' : rawRefusal(problem, request?.method ?? method, request));
   };
-  if (problem === undefined && last !== undefined) last.shouldKeepAlive = false;
   if (ahead === undefined || ahead.writableFinished) end();
   // The listener is prepended, so that a pipelined request that waits for the same event finds the connection ended and
   // is not executed.

@@ -44,7 +44,6 @@ export function readEnvironment(environment: Environment) {
     redisUrl: optional(url('REDIS_URL', ['redis', 'rediss'])),
     trustedProxies: integer('TRUSTED_PROXIES', { min: 0, max: 10, fallback: 0 }),
     maximumConnections: integer('CONNECTION_LIMIT', { min: 1, max: 1_000_000, fallback: 10_000 }),
-    maximumPerAddress: integer('CONNECTION_LIMIT_PER_ADDRESS', { min: 1, max: 1_000_000, fallback: 500 }),
     maximumBody: integer('BODY_LIMIT', { min: 1_024, max: 2 ** 30, fallback: 100 * 1_024 }),
     maximumTarget: integer('URL_LIMIT', { min: 1_024, max: 65_536, fallback: 8 * 1_024 }),
     maximumHeader: integer('HEADER_LIMIT', { min: 1_024, max: 65_536, fallback: 16 * 1_024 }),

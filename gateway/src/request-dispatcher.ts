@@ -9,9 +9,6 @@ import { identifyRequest } from '../plugin/entry/request-id.ts';
 import { splitAbsoluteForm } from '../plugin/entry/request-target.ts';
 import { sendProblem } from '../plugin/entry/send-response.ts';
 import { type ParserError, problemFor, refuse, unparsedMethod } from './client-errors.ts';
-import type { Connections } from './connections.ts';
-import { paceTasks } from './paced-tasks.ts';
-import { ProtocolNames } from './protocol-name.ts';
 
 /**
  * The maximum number of pipelined requests without a response on one connection. Each one occupies memory until it is
@@ -23,11 +20,6 @@ const pipelinedRequests = 100;
  * with the first of them.
  */
 const pipelinedBytes = 64 * 1_024;
-/**
- * The maximum number of refusals in one turn of the event loop. Thousands of slow senders can time out at the same
- * time, and other requests must not wait for them.
- */
-const refusalsPerTurn = 8;
 
 /** The unanswered requests of a connection. An idle connection keeps no state. */
 interface PendingRequests {
@@ -46,28 +38,14 @@ interface PendingRequests {
 export class RequestDispatcher {
   readonly #handle: Middleware;
   readonly #limits: GuardOptions;
-  readonly #connections: Connections;
   readonly #log: Log;
   readonly #pending = new WeakMap<Socket, PendingRequests>();
   readonly #refused = new WeakSet<Socket>();
-  readonly #pace = paceTasks(refusalsPerTurn);
-  readonly #names: ProtocolNames;
 
-  constructor(handle: Middleware, limits: GuardOptions, connections: Connections, log: Log) {
+  constructor(handle: Middleware, limits: GuardOptions, log: Log) {
     this.#handle = handle;
     this.#limits = limits;
-    this.#connections = connections;
     this.#log = log;
-    this.#names = new ProtocolNames(
-      (socket) => this.refuse(new Error('the request line does not name HTTP'), socket),
-      (socket) => this.#pending.get(socket)?.last.req.complete === false,
-    );
-  }
-
-  /** Starts to follow a new connection. */
-  open(socket: Socket): void {
-    this.#connections.open(socket);
-    this.#names.watch(socket);
   }
 
   /**
@@ -81,10 +59,8 @@ export class RequestDispatcher {
     const { bytesRead } = socket;
     const ahead = known === undefined || known.waiting === 0 ? 0 : bytesRead - known.bytesRead;
     if (known !== undefined && (known.count > pipelinedRequests || ahead > pipelinedBytes)) socket.destroy();
-    this.#names.search(socket);
-    // Node also parses bytes that arrive after a refusal, or while a refusal is still queued.
+    // Node also parses bytes that arrive after a refusal, or while a refusal waits for an earlier response.
     if (!socket.writable || this.#refused.has(socket)) return;
-    if (known === undefined && !this.#admit(request, response)) return;
     const previous = known?.last;
     const pending = known ?? { last: response, previous, count: 0, waiting: 0, bytesRead };
     pending.last = response;
@@ -101,9 +77,7 @@ export class RequestDispatcher {
     else this.#runAfter(previous, pending, request, response);
   }
 
-  /**
-   * Refuses what a connection has sent, because of an error of Node's parser, of its timers, or of the request line.
-   */
+  /** Refuses what a connection has sent, because of an error of Node's parser or of its timers. */
   refuse(error: ParserError, socket: Socket): void {
     if (this.#refused.has(socket)) return;
     this.#refused.add(socket);
@@ -111,25 +85,8 @@ export class RequestDispatcher {
       socket.destroy();
       return;
     }
-    const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? this.#pending.get(socket)?.last.req : undefined;
-    this.#pace(() => {
-      // The rest of a late request may have arrived meanwhile: then it is answered, and the connection ends without a
-      // refusal.
-      const problem = late?.complete ? undefined : problemFor(error, this.#limits);
-      const responses = this.#pending.get(socket);
-      refuse(socket, problem, responses, unparsedMethod(error, responses));
-    });
-  }
-
-  /** Whether a connection may send requests. A connection beyond the maximum may only request the health probe. */
-  #admit(request: GatewayRequest, response: GatewayResponse): boolean {
-    const { socket } = request;
-    if (this.#connections.begin(socket) !== 'spare') return true;
-    response.shouldKeepAlive = false;
-    if (request.url?.startsWith('/health/')) return true;
-    this.#refused.add(socket);
-    this.#pace(() => refuse(socket, tooManyConnections(), undefined, request.method));
-    return false;
+    const responses = this.#pending.get(socket);
+    refuse(socket, problemFor(error, this.#limits), responses, unparsedMethod(error, responses));
   }
 
   #runAfter(
@@ -169,16 +126,10 @@ export class RequestDispatcher {
     pending.count -= 1;
     if (pending.previous === response) pending.previous = undefined;
     if (pending.count > 0) return;
-    if (request.complete) this.#rest(socket);
+    if (request.complete) this.#pending.delete(socket);
     // The request was answered before its body was complete. The state is kept, so that an invalid rest does not get a
     // second response.
-    else request.once('end', () => pending.count === 0 && this.#rest(socket));
-  }
-
-  /** Called when every request of the connection is answered. */
-  #rest(socket: Socket): void {
-    this.#pending.delete(socket);
-    this.#connections.end(socket);
+    else request.once('end', () => pending.count === 0 && this.#pending.delete(socket));
   }
 }
 
@@ -189,8 +140,4 @@ function readAbsoluteForm(request: GatewayRequest): void {
   request.authority = absolute.authority;
   request.url = absolute.target;
   request.headers.host = absolute.authority;
-}
-
-function tooManyConnections(): Problem {
-  return new Problem('service-unavailable', 'Too many connections are open.', { headers: { 'Retry-After': '10' } });
 }

@@ -5,11 +5,16 @@ import type { Log } from '@shop/shared/runtime';
 import { GatewayRequest, type GatewayResponse } from '../plugin/entry/gateway-request.ts';
 import type { GuardOptions } from '../plugin/entry/guard.ts';
 import type { Middleware } from '../plugin/entry/policy.ts';
-import { type ConnectionLimits, Connections } from './connections.ts';
 import { RequestDispatcher } from './request-dispatcher.ts';
 import { watchReaders } from './slow-readers.ts';
 
-export type ServerOptions = GuardOptions & ConnectionLimits;
+export interface ServerOptions extends GuardOptions {
+  /**
+   * The maximum number of open connections. An idle one takes about 16 KB: 10,000 of them, the buffered bodies and the
+   * process itself stay below the 384 MiB of the container.
+   */
+  readonly maximumConnections: number;
+}
 
 /** Milliseconds in which a client must send a whole request. */
 const arrival = 10_000;
@@ -33,8 +38,7 @@ export function createGatewayServer(
   limits: ServerOptions,
   log: Log,
 ): Server<typeof GatewayRequest> {
-  const connections = new Connections(limits, log);
-  const dispatcher = new RequestDispatcher(handle, limits, connections, log);
+  const dispatcher = new RequestDispatcher(handle, limits, log);
   const accept = (request: GatewayRequest, response: GatewayResponse): void => dispatcher.accept(request, response);
   // Node's bound has room for the longest target and the largest header section. The guard finds which of them is too
   // long.
@@ -44,14 +48,24 @@ export function createGatewayServer(
   server.maxHeadersCount = 0;
   // A connection is silent while its request waits for a service, and must last until the deadline is answered.
   server.timeout = Math.max(idle, limits.deadline + arrival);
-  server.on('connection', (socket) => dispatcher.open(socket));
+  server.maxConnections = limits.maximumConnections;
   server.on('checkContinue', (request, response) => {
     request.expectsContinue = true;
     accept(request, response as GatewayResponse);
   });
   server.on('checkExpectation', (request, response) => accept(request, response as GatewayResponse));
   server.on('clientError', (error, socket) => dispatcher.refuse(error, socket as Socket));
-  const readers = watchReaders(() => connections.sockets, log);
-  server.on('close', () => clearInterval(readers));
+  watchReaders(server, log);
+  logDrops(server, log);
   return server;
+}
+
+/** Logs at most once a minute that connections are closed because too many are open. */
+function logDrops(server: Server, log: Log): void {
+  let next = 0;
+  server.on('drop', () => {
+    if (performance.now() < next) return;
+    next = performance.now() + 60_000;
+    log.warn({ open: server.maxConnections }, 'a new connection was closed: too many connections are open');
+  });
 }

@@ -1,6 +1,6 @@
 // Disconnects clients that do not read their responses. Unread responses occupy memory, and these connections do not
 // count as idle.
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import type { Log } from '@shop/shared/runtime';
 
 /** Milliseconds between two checks of all connections. */
@@ -18,13 +18,18 @@ interface Waiting {
  * Closes each connection whose client has read nothing in `checksWithoutProgress` checks although bytes are waiting.
  * Node's own time-out restarts whenever the client sends or the server writes something. Checks are counted instead of
  * time, because this process itself may have been blocked.
- * @param sockets the open connections
  */
-export function watchReaders(sockets: () => Iterable<Socket>, log: Log): NodeJS.Timeout {
+export function watchReaders(server: Server, log: Log): void {
+  const sockets = new Set<Socket>();
+  /** All connections share one listener, because thousands of them may be open. */
+  function forget(this: Socket): void {
+    sockets.delete(this);
+  }
+  server.on('connection', (socket) => sockets.add(socket.on('close', forget)));
   const waiting = new WeakMap<Socket, Waiting>();
   const check = (): void => {
     let closed = 0;
-    for (const socket of sockets()) {
+    for (const socket of sockets) {
       if (socket.writableLength === 0) {
         waiting.delete(socket);
         continue;
@@ -39,5 +44,6 @@ export function watchReaders(sockets: () => Iterable<Socket>, log: Log): NodeJS.
     }
     if (closed > 0) log.warn({ closed }, 'connections closed: their clients do not read the responses');
   };
-  return setInterval(check, every).unref();
+  const timer = setInterval(check, every).unref();
+  server.on('close', () => clearInterval(timer));
 }
