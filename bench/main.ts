@@ -2,7 +2,6 @@
 
 /** Each file's default export takes the arguments after the name. */
 const benchmarks: Readonly<Record<string, string>> = {
-  archive: './archive.ts',
   collections: './collections.ts',
   gateway: './gateway.ts',
   hostile: './hostile.ts',

@@ -41,8 +41,6 @@ let token: string;
 let accountId: string;
 let first: string;
 let second: string;
-/** The second order after it was archived. */
-let archived: object;
 
 async function call(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {
   const answer = await fetch(`${shop.gateway}${path}`, {
@@ -88,16 +86,6 @@ afterAll(async () => {
 });
 
 describe('orders', () => {
-  it('are not archived in the first day of the archive', async () => {
-    expect(await runShop(dataDir, 'orders', 'archive')).toEqual({
-      code: 1,
-      output: '',
-      complaints: expect.stringMatching(
-        /^orders can be archived from \S+Z: processes of the version before do not find archived orders\. Update all .*\n$/,
-      ),
-    });
-  });
-
   it('are listed page by page, newest first', async () => {
     expect((await ask<Answer[]>('orders', 'list')).map(({ id }) => id)).toEqual([second, first]);
     const page = (await runShop(dataDir, 'orders', 'list', '--limit', '1')).output;
@@ -328,21 +316,6 @@ describe('a dead letter', () => {
     await eventually(async () => expect(await told()).toEqual([{ state: 'done' }]), settledWithin);
     expect((await mailsAbout(second)).filter((name) => name.includes('cancelled'))).toHaveLength(1);
     expect(await ask('events', 'dead', 'list')).toEqual([]);
-  });
-});
-
-describe('the archive', () => {
-  it('contains the orders that were finished long ago', async () => {
-    await query('orders', "UPDATE migrations SET applied_at = applied_at - interval '2 days'");
-    await query('orders', "UPDATE orders SET updated_at = updated_at - interval '100 days' WHERE id = $1", [second]);
-    expect(await ask('orders', 'archive')).toEqual({ archived: 0 });
-    archived = await ask('orders', 'show', second);
-    expect(await runShop(dataDir, 'orders', 'archive', '--days', '90')).toMatchObject({
-      code: 0,
-      output: '1 orders archived.\n',
-    });
-    expect(await query('orders', 'SELECT id FROM archived_orders')).toEqual([{ id: second }]);
-    expect(await ask('orders', 'show', second)).toEqual(archived);
   });
 });
 
@@ -603,18 +576,5 @@ describe('a backup', () => {
     for (const schema of serviceNames)
       expect(await query(schema, 'SELECT event_id FROM inbox WHERE taken_at < $1', [began])).toEqual([]);
     expect(await runShop(restoredDir, 'stock', 'verify')).toMatchObject({ code: 0 });
-  });
-
-  it('has the archived orders, which can be moved back', async () => {
-    const restoredDir = join(folder, 'restored');
-    expect(await query('orders', 'SELECT id FROM archived_orders')).toEqual([{ id: second }]);
-    expect(await askShop(restoredDir, 'orders', 'show', second)).toEqual(archived);
-    const without = await runShop(restoredDir, 'orders', 'restore');
-    expect([without.code, without.complaints]).toEqual([2, expect.stringContaining("'--all'")]);
-    expect(await askShop(restoredDir, 'orders', 'restore', '--all')).toEqual({ restored: 1, archived: 0 });
-    expect(await query('orders', 'SELECT id FROM archived_orders')).toEqual([]);
-    expect(await askShop(restoredDir, 'orders', 'show', second)).toEqual(archived);
-    const { code, output } = await runShop(restoredDir, 'orders', 'restore', '--all');
-    expect([code, output]).toEqual([0, '0 orders restored.\n']);
   });
 });

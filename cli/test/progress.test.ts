@@ -23,7 +23,7 @@ async function drawn(unit: Unit, steps: readonly Step[], pause = 150): Promise<s
   return written.filter((text) => text.trim() !== '');
 }
 
-const units: readonly Unit[] = ['products', 'orders', 'bytes', 'tables'];
+const units: readonly Unit[] = ['products', 'bytes', 'tables'];
 
 describe.each(units)('the progress in %s', (unit) => {
   it.each<[string, Step[]]>([

@@ -339,7 +339,7 @@ describe('completion', () => {
     const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder });
     expect(stdout.split('\n')).toEqual([
       'products',
-      'list show count refunds archive restore process ship deliver cancel',
+      'list show count refunds process ship deliver cancel',
       '--status',
       'delivered',
       'replay',

@@ -7,8 +7,7 @@
 DO $$
 DECLARE
   parts CONSTANT integer := 16;
-  names CONSTANT text[] := ARRAY['orders', 'order_lines', 'order_history', 'reservations', 'order_payments', 'payment_ledger',
-    'archived_orders'];
+  names CONSTANT text[] := ARRAY['orders', 'order_lines', 'order_history', 'reservations', 'order_payments', 'payment_ledger'];
   name text;
   every_order CONSTANT text := pg_get_viewdef('all_orders'::regclass);
 BEGIN
@@ -23,9 +22,6 @@ BEGIN
         'CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS %s, REMAINDER %s) %s',
         name || '_' || part, name, parts, part,
         CASE name WHEN 'orders' THEN 'WITH (fillfactor = 85)' ELSE '' END);
-      IF name = 'archived_orders' THEN
-        EXECUTE format('ALTER TABLE %I ALTER COLUMN status SET (n_distinct = 100)', name || '_' || part);
-      END IF;
     END LOOP;
     EXECUTE format('INSERT INTO %I SELECT * FROM %I', name, name || '_whole');
   END LOOP;
@@ -38,7 +34,6 @@ BEGIN
   EXECUTE FUNCTION count_finished_order();
   DROP TABLE orders_whole;
   DROP TABLE reservations_whole;
-  DROP TABLE archived_orders_whole;
   EXECUTE 'CREATE VIEW all_orders AS ' || every_order;
 END
 $$;

@@ -6,7 +6,10 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { copyCheckout } from '../outages/copy-checkout.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;
-const version = '99.0.0';
+/** The version that the changelog announces, if it announces one. */
+const [, announced = ''] =
+  /^## \[(.*?)\]/m.exec(readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8')) ?? [];
+const version = announced === 'Unreleased' ? '99.0.0' : announced;
 let copy: string;
 let head: string;
 
@@ -84,6 +87,8 @@ it('sets all versions, dates the changelog, records commit and base images, and 
   expect(versions.map((each) => each.version)).toEqual(versions.map(() => version));
   const tags = read('deploy/kubernetes/base/kustomization.yaml').match(/newTag: \S+(?= })/g);
   expect(new Set(tags)).toEqual(new Set([`newTag: ${version}`]));
-  expect(read('CHANGELOG.md')).toMatch(/^## \[Unreleased\]\n\n## \[99\.0\.0\] - \d{4}-\d\d-\d\d\n/m);
+  expect(read('CHANGELOG.md')).toMatch(
+    new RegExp(`^## \\[Unreleased\\]\n\n## \\[${version}\\] - \\d{4}-\\d\\d-\\d\\d\n`, 'm'),
+  );
   expect(node('test/compatibility/check.ts')).toMatchObject({ status: 0, stderr: '' });
 });

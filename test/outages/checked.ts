@@ -3,7 +3,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { allOrders, rowsOf } from '../../services/orders/src/order-rows.ts';
+import { ofOrder } from '../../services/orders/src/order-columns.ts';
 
 /** The data and the e-mails of a shop. */
 export interface Observed {
@@ -20,11 +20,11 @@ export const isUnchecked = (id: string): string => `NOT EXISTS (SELECT FROM harn
 
 const joined = (value: string, from: string): string => `(SELECT string_agg(${value}, ' ' ORDER BY ${value}) ${from})`;
 
-/** Everything that the checker reads of an order and that no later move into the archive changes. */
+/** Everything that the checker reads of an order. */
 const orderState = `concat_ws('; ', orders.status, orders.stock_released, orders.customer_notified,
-  ${joined("concat_ws(' ', product_id, quantity, cancelled_quantity)", `FROM ${rowsOf('order_lines')} AS line`)},
-  ${joined("concat_ws(' ', status, version)", `FROM ${rowsOf('order_history')} AS entry`)},
-  ${joined("concat_ws(' ', kind, reference, amount_minor)", `FROM ${rowsOf('payment_ledger')} AS movement`)},
+  ${joined("concat_ws(' ', product_id, quantity, cancelled_quantity)", `FROM order_lines AS line WHERE ${ofOrder('line')}`)},
+  ${joined("concat_ws(' ', status, version)", `FROM order_history AS entry WHERE ${ofOrder('entry')}`)},
+  ${joined("concat_ws(' ', kind, reference, amount_minor)", `FROM payment_ledger AS movement WHERE ${ofOrder('movement')}`)},
   ${joined("concat_ws(' ', kind, status)", 'FROM notifications.notifications n WHERE n.order_id = orders.id')},
   ${joined(
     "concat_ws(' ', kind, quantity, remaining)",
@@ -34,7 +34,7 @@ const orderState = `concat_ws('; ', orders.status, orders.stock_released, orders
 
 /** The id and the state of each order and account that meets the condition on its id. */
 const states = (condition: (id: string) => string): string => `
-  SELECT orders.id, md5(${orderState}) AS state FROM ${allOrders} WHERE ${condition('orders.id')}
+  SELECT orders.id, md5(${orderState}) AS state FROM orders WHERE ${condition('orders.id')}
   UNION ALL SELECT a.id, md5(email) FROM accounts.accounts a WHERE ${condition('a.id')}`;
 
 /** Keeps the state of everything that is not kept yet, and deletes the e-mails, which have been counted. */

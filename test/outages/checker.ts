@@ -2,9 +2,8 @@
 // services.
 
 import { readStockReport } from '../../services/catalogue/src/operator/verify-stock.ts';
-import { allOrders, rowsOf } from '../../services/orders/src/order-rows.ts';
+import { ofOrder } from '../../services/orders/src/order-columns.ts';
 import { booksOf } from '../../services/orders/test/payment-books.ts';
-import { archiveViolations } from './archive.ts';
 import { isUnchecked, lateMails } from './checked.ts';
 import type { Deployment } from './deployment.ts';
 import { effectViolations } from './effects.ts';
@@ -27,7 +26,6 @@ export async function violations(
     ...(await moneyViolations(system, journal)),
     ...(await effectViolations(system)),
     ...(await lateMails(system)),
-    ...(await archiveViolations(system.admin)),
   ];
 }
 
@@ -63,10 +61,10 @@ async function orderViolations({ admin }: Checked, journal: Journal): Promise<st
   const { rows } = await admin.query<StoredOrder>(`
     SELECT id, status, lines, "cancelledUnits",
       EXISTS (SELECT FROM erased_accounts e WHERE e.account_id = orders.account_id) AS erased
-    FROM ${allOrders}, LATERAL (
+    FROM orders, LATERAL (
       SELECT coalesce(json_object_agg(product_id, quantity), '{}') AS lines,
         coalesce(sum(cancelled_quantity), 0)::int AS "cancelledUnits"
-      FROM ${rowsOf('order_lines')} AS line) AS summed WHERE ${isUnchecked('orders.id')}`);
+      FROM order_lines AS line WHERE ${ofOrder('line')}) AS summed WHERE ${isUnchecked('orders.id')}`);
   const stored = new Map(rows.map((row) => [row.id, row]));
   const vanished = journal.orders.filter((outcome) => outcome.vanished === true);
   const kept = await keptAnswers(
@@ -135,7 +133,7 @@ async function stockViolations({ admin }: Checked, initialStock: ReadonlyMap<str
     FROM catalogue.products p
     LEFT JOIN (
       SELECT status, product_id, quantity - cancelled_quantity AS units
-      FROM ${allOrders}, LATERAL ${rowsOf('order_lines')} AS line WHERE ${isUnchecked('orders.id')}
+      FROM orders JOIN order_lines AS line ON ${ofOrder('line')} WHERE ${isUnchecked('orders.id')}
     ) AS l ON l.product_id = p.id
     WHERE p.id = ANY ($1::uuid[])
     GROUP BY p.id`,
@@ -156,7 +154,7 @@ async function stockViolations({ admin }: Checked, initialStock: ReadonlyMap<str
 async function moneyViolations({ admin }: Checked, { orders }: Journal): Promise<string[]> {
   const { rows } = await admin.query<{ movement: string; entries: number }>(`
     SELECT movement.kind || ' ' || movement.reference AS movement, count(*)::int AS entries
-    FROM ${allOrders}, LATERAL ${rowsOf('payment_ledger')} AS movement
+    FROM orders JOIN payment_ledger AS movement ON ${ofOrder('movement')}
     WHERE movement.reference IS NOT NULL AND ${isUnchecked('orders.id')} GROUP BY 1`);
   const entries = new Map(rows.map((row) => [row.movement, row.entries]));
   const found: string[] = [];

@@ -8,9 +8,6 @@ const crashPoints = [
   'after BEGIN',
   'before COMMIT',
   'after COMMIT before the answer',
-  // The transaction has moved orders into the archive.
-  'before the COMMIT of a move',
-  'after the COMMIT of a move',
   // The catalogue has reserved the stock, and orders has not written anything about the order.
   'between reservation and order',
   'after publish before mark',
@@ -34,7 +31,6 @@ process.on('message', (message: unknown) => {
 /** The first statement of a request that writes: with an idempotency key, and for a reservation in the catalogue. */
 const opensRequest = /claim_idempotency_key|INSERT INTO reservations \(id, account_id, settle_at\b/;
 const takesEvent = /INSERT INTO inbox/;
-const archives = /INSERT INTO archived_orders/;
 
 /** Statement before which a process dies, by point. */
 const diesBefore: Readonly<Partial<Record<CrashPoint, RegExp>>> = {
@@ -45,7 +41,7 @@ const diesBefore: Readonly<Partial<Record<CrashPoint, RegExp>>> = {
 };
 
 /** The kind of the open transaction of each connection. */
-const transactions = new WeakMap<object, { request: boolean; handler: boolean; move: boolean }>();
+const transactions = new WeakMap<object, { request: boolean; handler: boolean }>();
 
 function die(): void {
   process.kill(process.pid, 'SIGKILL');
@@ -59,13 +55,11 @@ prototype.query = function (this: object, ...parameters: unknown[]): unknown {
   const [first] = parameters;
   const { text = '', values = [] } =
     typeof first === 'string' ? { text: first } : ((first ?? {}) as { text?: string; values?: readonly unknown[] });
-  if (/^\s*(BEGIN|START TRANSACTION)/i.test(text))
-    transactions.set(this, { request: false, handler: false, move: false });
+  if (/^\s*(BEGIN|START TRANSACTION)/i.test(text)) transactions.set(this, { request: false, handler: false });
   const transaction = transactions.get(this);
   if (transaction !== undefined) {
     transaction.request ||= opensRequest.test(text);
     transaction.handler ||= takesEvent.test(text);
-    transaction.move ||= archives.test(text);
   }
   if (armed === undefined) return query.apply(this, parameters);
 
@@ -75,10 +69,8 @@ prototype.query = function (this: object, ...parameters: unknown[]): unknown {
   if (!/^\s*COMMIT/i.test(text)) return query.apply(this, parameters);
 
   if (crashAt === 'before COMMIT' && transaction?.request === true) die();
-  if (crashAt === 'before the COMMIT of a move' && transaction?.move === true) die();
   const dieAfter =
     (crashAt === 'after COMMIT before the answer' && transaction?.request === true) ||
-    (crashAt === 'after the COMMIT of a move' && transaction?.move === true) ||
     (crashAt === "after the handler's COMMIT before the ack" && transaction?.handler === true);
   if (!dieAfter) return query.apply(this, parameters);
   const callback = parameters.at(-1);

@@ -11,7 +11,6 @@ import { eventually, highHoldLimits } from '@shop/shared/testing';
 import pg from 'pg';
 import { configForRegistrations } from '../gateway-config.ts';
 import { grant, register, signToken, verify } from './accounts.ts';
-import { archiveWatch } from './archive.ts';
 import type { Buyer, Journal } from './journal.ts';
 import { type MailWatch, watchMails } from './mail-watch.ts';
 import { prepareChecks } from './prepare-checks.ts';
@@ -35,8 +34,6 @@ export interface Deployment {
   /** Returns all processes except those of the gateway. */
   services(): readonly Supervised[];
   all(): readonly Supervised[];
-  /** Archives finished orders all the time. It answers no requests, and is not one of the others. */
-  readonly archiver: Supervised;
   /** Runs `use` with a connection of the catalogue's own role. */
   catalogueClient<T>(use: (client: pg.Client) => Promise<T>): Promise<T>;
   /** The machine that reports payments. */
@@ -191,15 +188,6 @@ export async function deploy(
       ),
     );
 
-    const archiver = supervise({
-      name: 'archiver',
-      url: '',
-      random,
-      main: `${root}test/outages/archiver.ts`,
-      environment: { DATABASE_URL: databaseUrl('orders', 0) },
-    });
-    stops.push(() => archiver.stop());
-
     const admin = new pg.Pool({
       connectionString: Object.assign(new URL(adminUrl), { pathname: '/shop' }).href,
       max: 4,
@@ -208,7 +196,6 @@ export async function deploy(
     admin.on('error', () => {});
     stops.push(() => admin.end());
     await prepareChecks(admin);
-    await admin.query(archiveWatch);
     const untilReady = (within: number): Promise<void> =>
       eventually(async () => {
         for (const { name, url } of all()) {
@@ -240,7 +227,6 @@ export async function deploy(
       brokerUrl,
       processes: (name) => started.get(name) ?? [],
       all,
-      archiver,
       untilReady,
       stop,
     };

@@ -1,7 +1,7 @@
 // Compares the effects of each order, the released stock and the e-mails, with the order.
 import { readdir } from 'node:fs/promises';
 import type pg from 'pg';
-import { allOrders, rowsOf } from '../../services/orders/src/order-rows.ts';
+import { ofOrder } from '../../services/orders/src/order-columns.ts';
 import { isUnchecked, type Observed } from './checked.ts';
 
 interface OrderEffects {
@@ -33,16 +33,16 @@ const effects = `
   SELECT orders.id, orders.status,
     (SELECT count(DISTINCT reservation_id)::int FROM catalogue.stock_ledger g
       WHERE g.reservation_id = orders.reservation_id AND g.kind = 'released' AND g.remaining IS NULL) AS released,
-    (SELECT count(*)::int FROM ${rowsOf('order_history')} h WHERE h.cancelled_lines IS NOT NULL) AS shortened,
+    (SELECT count(*)::int FROM order_history h WHERE ${ofOrder('h')} AND h.cancelled_lines IS NOT NULL) AS shortened,
     (SELECT count(*)::int FROM notifications.notifications n
       WHERE n.order_id = orders.id AND n.kind LIKE 'order-lines-cancelled %' AND n.status = 'sent') AS "shortenedMails",
-    (SELECT count(*)::int FROM ${rowsOf('payment_ledger')} l
-      WHERE l.kind = 'received' AND l.cause = 'order-paid') AS paid,
+    (SELECT count(*)::int FROM payment_ledger l
+      WHERE ${ofOrder('l')} AND l.kind = 'received' AND l.cause = 'order-paid') AS paid,
     (SELECT count(*)::int FROM notifications.notifications n
       WHERE n.order_id = orders.id AND n.kind = 'order-paid' AND ${isSettled}) AS "paidMails",
-    (SELECT count(*)::int FROM ${rowsOf('payment_ledger')} l
-      WHERE l.kind = 'received' AND l.cause <> 'order-paid') AS unneeded,
-    (SELECT count(*)::int FROM ${rowsOf('payment_ledger')} l WHERE l.kind = 'refunded') AS refunded,
+    (SELECT count(*)::int FROM payment_ledger l
+      WHERE ${ofOrder('l')} AND l.kind = 'received' AND l.cause <> 'order-paid') AS unneeded,
+    (SELECT count(*)::int FROM payment_ledger l WHERE ${ofOrder('l')} AND l.kind = 'refunded') AS refunded,
     (SELECT count(*)::int FROM notifications.notifications n
       WHERE n.order_id = orders.id AND n.kind LIKE 'order-refunded %' AND n.status = 'sent') AS "refundedMails",
     (SELECT count(*)::int FROM notifications.notifications n
@@ -57,7 +57,7 @@ const effects = `
       WHERE e.subject = orders.id::text AND e.type = 'order.cancelled.v1') AS events,
     coalesce(created_at <= cancelled_at AND cancelled_at <= stock_released_at AND cancelled_at <= customer_notified_at
       AND greatest(stock_released_at, customer_notified_at) <= now(), status <> 'cancelled') AS dated
-  FROM ${allOrders}
+  FROM orders
   WHERE NOT EXISTS (SELECT FROM erased_accounts e WHERE e.account_id = orders.account_id)
     AND ${isUnchecked('orders.id')}`;
 
@@ -97,7 +97,7 @@ export async function effectViolations({ admin, mailFolder }: Observed): Promise
     GROUP BY reservation_id HAVING count(DISTINCT kind) > 1`);
   for (const { reservation_id: id } of doubled) found.push(`reservation ${id} was both released and shipped`);
   const { rows: both } = await admin.query<{ id: string }>(`
-    SELECT id FROM ${allOrders}, LATERAL ${rowsOf('order_history')} AS h GROUP BY id
+    SELECT id FROM orders JOIN order_history AS h ON ${ofOrder('h')} GROUP BY id
     HAVING bool_or(h.status = 'cancelled') AND bool_or(h.status = 'shipped')`);
   for (const { id } of both) found.push(`order ${id} was both cancelled and shipped`);
   return [...found, ...(await handlerViolations(admin))];
@@ -120,7 +120,7 @@ async function handlerViolations(admin: pg.Pool): Promise<string[]> {
   const { rows } = await admin.query<{ runs: number; events: number }>(`
     WITH erased (subject) AS (
       SELECT account_id::text FROM orders.erased_accounts
-      UNION ALL SELECT id::text FROM ${allOrders} JOIN erased_accounts USING (account_id))
+      UNION ALL SELECT id::text FROM orders JOIN erased_accounts USING (account_id))
     SELECT (
         SELECT count(*)::int FROM harness.handler_runs
         WHERE account_id::text NOT IN (SELECT subject FROM erased)) AS runs,

@@ -13,24 +13,17 @@ afterEach(() => {
   process.env[paceVariable] = usual;
 });
 
-/** Injects a fault into a shop whose database has these rows, and whose processes die when they are told to. */
+/** Injects a fault into a shop whose database has these rows. */
 function inject(name: string, rows: readonly object[]): Promise<string | undefined> {
   const fault = faults.find((each) => each.name === name);
-  let deaths = 0;
   const admin = {
     query: () => Promise.resolve({ rows }),
     connect: () => Promise.resolve({ ...admin, release() {} }),
   };
-  const archiver = { name: 'archiver', deaths: () => deaths, crashAt: () => deaths++ };
   const journal = { answers: [{ at: Number.POSITIVE_INFINITY, status: 503 }] };
-  const scene = { system: { admin, archiver, services: () => [] }, journal };
+  const scene = { system: { admin, services: () => [] }, journal };
   return fault?.inject(scene as unknown as Scene<System>) ?? Promise.reject(new Error(`${name} is no fault`));
 }
-
-it('fails when the archiver moves no order again', async () => {
-  const injected = inject('the archiver dies before the COMMIT of a move', [{ archived: 3, restored: 0 }]);
-  await expect(injected).rejects.toThrow('the archiver moved no order again');
-});
 
 it('fails when an event has used up attempts while the database was read-only', async () => {
   await expect(inject('the database is read-only', [{ taken: 5, longest: 2 }])).rejects.toThrow('at attempt 2');

@@ -1,5 +1,4 @@
-// Changes of orders that were cancelled a while ago, so that most of them are archived by now: a repeated cancellation,
-// money that arrives late, and refunds.
+// Changes of orders that were cancelled a while ago: a repeated cancellation, money that arrives late, and refunds.
 import { type Buyer, type Journal, type OrderOutcome, type ReportedMoney, untilClear } from './journal.ts';
 import type { Random } from './random.ts';
 

@@ -59,33 +59,6 @@ const mutations: readonly Mutation[] = [
     notice: /exists and nobody was told of it|could not register/,
   },
   {
-    name: 'orders are removed and not written to the archive',
-    file: 'services/orders/src/archive-orders.ts',
-    find: `    INSERT INTO archived_orders (\${orderColumns}, payment_references, document)
-    SELECT \${orderColumns},
-      (SELECT array_agg(kind || ' ' || reference) FROM payment_ledger AS row
-       WHERE \${ofOrder} AND reference IS NOT NULL),
-      \${document}
-    FROM finished AS orders RETURNING id, account_id
-`,
-    replace: '    SELECT id, account_id FROM finished\n',
-    test: 'one orders process is killed',
-    notice: /was accepted \(key \S+\) and does not exist/,
-  },
-  {
-    name: 'restored orders stay in the archive',
-    file: 'services/orders/src/restore-orders.ts',
-    find: `    DELETE FROM archived_orders
-    WHERE id = ANY ($1::uuid[]) AND ($2::uuid IS NULL OR account_id = $2) AND status <> ALL ($3::text[]) RETURNING *
-`,
-    replace: `    SELECT * FROM archived_orders
-    WHERE id = ANY ($1::uuid[]) AND ($2::uuid IS NULL OR account_id = $2) AND status <> ALL ($3::text[])
-`,
-    test: 'one orders process is killed',
-    // A request for such an order fails, because it has two payments.
-    notice: /is in orders and in the archive|no clear answer within \d+ s: 500/,
-  },
-  {
     name: 'a read-only database counts as a fault of the shop',
     file: 'shared/src/database/pg-errors.ts',
     find: "  '25006': 'read-only SQL transaction: a standby, or a former primary',\n",

@@ -2,7 +2,6 @@
 import { writeSync } from 'node:fs';
 import type { ServiceName } from '@shop/shared/runtime';
 import { register } from './accounts.ts';
-import { movesOf } from './archive.ts';
 import { orderAndVanish } from './buyers.ts';
 import type { CrashPoint } from './crash-points.ts';
 import type { Deployment } from './deployment.ts';
@@ -72,21 +71,6 @@ const abandonedOrder: Fault = {
   },
 };
 
-function archiverDies(point: CrashPoint): Fault {
-  return {
-    name: `the archiver dies ${point}`,
-    interrupts: 'nothing',
-    async inject({ system }) {
-      const died = await allDie([system.archiver], (process) => process.crashAt(point));
-      if (died === undefined) return undefined;
-      const { archived } = await movesOf(system.admin);
-      if (!(await seen(async () => (await movesOf(system.admin)).archived > archived)))
-        throw new Error('the archiver moved no order again');
-      return `${died}, and moved orders again`;
-    },
-  };
-}
-
 function killed(name: string, interrupts: Interrupts, pick: (system: Deployment) => readonly Supervised[]): Fault {
   return {
     name,
@@ -104,16 +88,11 @@ export const processFaults: readonly Fault[] = [
   crash('after publish before mark', ['orders', 'catalogue', 'notifications', 'accounts'], 'service'),
   crash("after the handler's COMMIT before the ack", ['orders', 'catalogue', 'notifications'], 'service'),
   crash('after the e-mail before its mark', ['notifications'], 'nothing'),
-  archiverDies('before the COMMIT of a move'),
-  archiverDies('after the COMMIT of a move'),
   killed('one catalogue process is killed', 'service', (system) => system.processes('catalogue').slice(0, 1)),
   killed('one orders process is killed', 'service', (system) => system.processes('orders').slice(1)),
   killed('the gateway is killed', 'gateway', (system) => system.processes('gateway')),
   {
-    ...killed('all processes are killed at once and start in any order', 'gateway', (system) => [
-      ...system.all(),
-      system.archiver,
-    ]),
+    ...killed('all processes are killed at once and start in any order', 'gateway', (system) => system.all()),
     recovery: 30_000,
     repeatsMails: true,
   },

@@ -3,7 +3,6 @@ import { writeSync } from 'node:fs';
 import { slowness } from '@shop/shared/testing';
 import { paceVariable } from '../../shared/src/testing/run-state.ts';
 import { answerViolations, type Interruption, noInterruption } from './answers.ts';
-import { movesOf } from './archive.ts';
 import { startShopping } from './buyers.ts';
 import { keepStates } from './checked.ts';
 import { violations } from './checker.ts';
@@ -41,8 +40,6 @@ export interface RoundsOptions<S extends Deployment> {
 export interface Round {
   /** What shows that the fault had an effect; undefined when it had none. */
   readonly evidence: string | undefined;
-  /** Orders that were moved into the archive meanwhile. */
-  readonly archived: number;
   /** What the shop did and must not do; empty when it did nothing of the kind. */
   readonly violations: readonly string[];
   /** Milliseconds between the end of the fault and the recovery of the shop. */
@@ -109,9 +106,8 @@ export class Rounds<S extends Deployment> {
   }
 
   async violations(): Promise<string[]> {
-    const processes = [...this.#system.all(), this.#system.archiver];
     return [
-      ...processes.flatMap((process) => process.accidents()),
+      ...this.#system.all().flatMap((process) => process.accidents()),
       ...answerViolations(this.#journal.answers.splice(0), noInterruption),
       ...(await violations(this.#system, this.#journal, this.#initialStock)),
     ];
@@ -130,7 +126,6 @@ export class Rounds<S extends Deployment> {
     const { gatewayUrl, buyers, payer } = system;
     const began = performance.now();
     const shopping = startShopping({ gatewayUrl, buyers, payer, productIds, seed });
-    const before = await movesOf(system.admin);
     const { journal } = shopping;
     const over = new AbortController();
     const readers = this.#readers ? buyers : [];
@@ -159,8 +154,6 @@ export class Rounds<S extends Deployment> {
     const answers = [...this.#journal.answers.splice(0), ...journal.answers];
     const violations = await this.#violationsBeside(moving);
     const checked = performance.now();
-    const moves = await movesOf(system.admin);
-    const [archived, restored] = [moves.archived - before.archived, moves.restored - before.restored];
     await fault.removeEffects?.(system);
     const replaced = system.mails.replaced();
 
@@ -170,8 +163,7 @@ export class Rounds<S extends Deployment> {
     const recovery = Math.max(ready, lastFailure(answers, ended)) - ended;
     const inTime = `well after ${inSeconds(recovery)} of ${inSeconds(allowed)} s`;
     this.#log(
-      `${name}: ${evidence ?? 'was not seen to happen'}; ${archived} orders archived, ${restored} restored; ` +
-        `${inTime} (pace ${pace.toFixed(1)}); ${answers.length} requests in ${inSeconds(stopped - began)} s, ` +
+      `${name}: ${evidence ?? 'was not seen to happen'}; ${inTime} (pace ${pace.toFixed(1)}); ${answers.length} requests in ${inSeconds(stopped - began)} s, ` +
         `checked in ${inSeconds(checked - stopped)} s`,
     );
     const interruption: Interruption = { interrupts: fault.interrupts, from, until: ended + allowed };
@@ -180,7 +172,7 @@ export class Rounds<S extends Deployment> {
     if (fault.repeatsMails !== true) violations.push(...replaced.map((name) => `the e-mail ${name} was sent again`));
     if (recovery > allowed) violations.push(inTime);
     const statuses = answers.map(({ status }) => status);
-    return { evidence, archived, violations, recovery, statuses, pace: paceAfter };
+    return { evidence, violations, recovery, statuses, pace: paceAfter };
   }
 }
 

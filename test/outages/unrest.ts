@@ -16,7 +16,6 @@ const effective = `(type <> 'notification.sent.v1' OR data->>'kind' IN ('order-c
 const counts: Readonly<Record<string, string>> = {
   'held reservations': "SELECT id FROM catalogue.reservations WHERE state = 'held'",
   'waiting e-mails': "SELECT id FROM notifications.notifications WHERE status = 'waiting'",
-  // No archived order has any: the checker of the archive looks there.
   'pending cancellations': `SELECT id FROM orders.orders
     WHERE status = 'cancelled' AND (stock_released = 'pending' OR customer_notified = 'pending')`,
   'pending cancellations of units': `SELECT order_id FROM orders.order_history

@@ -17,7 +17,7 @@ const fileIn = (folder: string): string => join(folder, 'usage.csv');
 
 /** Measures every process of the shop and this one. A process that is being started again is left out. */
 export async function measure(system: Deployment, minute: number): Promise<Sample[]> {
-  const processes = [...system.all(), system.archiver].map(({ name, pid }) => ({ name, pid: pid() }));
+  const processes = system.all().map(({ name, pid }) => ({ name, pid: pid() }));
   const samples = await Promise.all(
     [...processes, { name: 'soak', pid: process.pid }].map(async ({ name, pid = 0 }): Promise<Sample[]> => {
       try {

@@ -4,7 +4,6 @@ import { allocateStock } from '@shop/catalogue/operator';
 import {
   type Allocate,
   advanceOrders,
-  archiveFinishedOrders,
   type ChangedOrder,
   cancelOrders,
   countOrders,
@@ -14,8 +13,6 @@ import {
   type OrderSelection,
   type OrderWithHistory,
   type RefundDue,
-  type RestoredOrders,
-  restoreArchivedOrders,
   showAnyOrder,
   statuses,
 } from '@shop/orders/operator';
@@ -23,11 +20,10 @@ import { decimalsOf, operatorCommand, StartError } from '@shop/shared/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type Output, print, withJson } from '../output/print.ts';
-import { showProgress } from '../output/progress.ts';
 import { table, withoutControls } from '../output/table.ts';
 import { type OpenShop, withShop } from '../shop/open-shop.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
-import { accountId, days, limit, moment, orderId, textOf } from './arguments.ts';
+import { accountId, limit, moment, orderId, textOf } from './arguments.ts';
 import { findMember } from './staff.ts';
 
 /** Verb → the next state, in the sequence of an order's states. */
@@ -69,25 +65,6 @@ export function ordersCommand(): Command {
     .action(async ({ limit: most, ...output }: Output & { limit: number }) => {
       const due = await withShop((shop) => listRefundsDue(operatorEnvironment(shop, 'orders'), most));
       print(output, due, () => owed(due, most));
-    });
-  withJson(command.command('archive').description('move orders that were finished long ago into the archive'))
-    .option('--days <n>', 'only orders that were not changed for so many days', days, 365)
-    .action(async ({ days: age, ...output }: Output & { days: number }) => {
-      const progress = showProgress('orders');
-      const moved = await withShop((shop) =>
-        archiveFinishedOrders(operatorEnvironment(shop, 'orders'), { days: age, onProgress: progress.update }),
-      ).finally(progress.stop);
-      print(output, moved, () => `${moved.archived} orders archived.`);
-    });
-  withJson(command.command('restore').description('move all archived orders back, for an earlier version of the shop'))
-    .requiredOption('--all', 'all orders of the archive')
-    .action(async ({ json }: Output) => {
-      const progress = showProgress('orders');
-      const moved = await withShop((shop) =>
-        restoreArchivedOrders(operatorEnvironment(shop, 'orders'), progress.update),
-      ).finally(progress.stop);
-      if (moved.archived > 0) process.exitCode = exitCodes.partly;
-      print({ ...(json && { json }) }, moved, () => restored(moved));
     });
   for (const verb of ['process', 'ship', 'deliver'] as const) {
     const step = withJson(command.command(verb).description(descriptions[verb]));
@@ -184,13 +161,6 @@ async function fulfiller(shop: OpenShop, email: string | undefined): Promise<str
   if (member?.scopes.includes('orders:fulfil') === true) return member.accountId;
   const grant = operatorCommand('shop', `staff grant ${email} orders:fulfil`);
   throw new StartError(`${email} may not fulfil orders: run ${grant}`);
-}
-
-function restored({ restored: count, archived }: RestoredOrders): string {
-  const left =
-    `${archived} orders are in the archive now, because others archive or change them: ` +
-    'set ARCHIVE_AFTER_DAYS=0 for all processes of orders, restart these, and run this command again.';
-  return [`${count} orders restored.`, ...(archived > 0 ? [left] : [])].join('\n');
 }
 
 function listed(orders: readonly Order[], most: number): string {

@@ -15,7 +15,7 @@ const besideBar = 50;
  * @param stream where the bar is drawn, if it is a terminal
  */
 export function showProgress(
-  unit: 'products' | 'orders' | 'bytes' | 'tables',
+  unit: 'products' | 'bytes' | 'tables',
   stream: NodeJS.WritableStream & { readonly columns?: number } = process.stderr,
 ): Progress {
   const count = unit === 'bytes' ? '' : `  {value} of {total} ${unit}`;

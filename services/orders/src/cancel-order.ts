@@ -14,7 +14,7 @@ export const cancelOrder: Operation<'cancelOrder'> = async (request, context) =>
   const { orderId } = request.path;
   const isStaff = caller.scopes.has('orders:fulfil');
   return idempotent(request, context, async (tx) => {
-    const order = await lockOrder(tx, orderId, isStaff ? undefined : caller.accountId, ['cancelled']);
+    const order = await lockOrder(tx, orderId, isStaff ? undefined : caller.accountId);
     requireVersion(request, order);
     const actor = order.accountId === caller.accountId ? 'customer' : 'staff';
     const { cancellation_reason: reason, lines } = request.body ?? {};

@@ -12,8 +12,6 @@ export function readEnvironment(environment: Environment) {
     catalogueUrl: url('CATALOGUE_URL', ['http', 'https']),
     currency: shopCurrency,
     pendingHours: integer('ORDER_PENDING_HOURS', { min: 0, max: 87_600, fallback: 72 }),
-    /** Days since the last change after which a finished order is archived; 0 for never. */
-    archiveAfterDays: integer('ARCHIVE_AFTER_DAYS', { min: 0, max: 36_500, fallback: 365 }),
     payments: oneOf('PAYMENTS', ['off', 'required'], 'off'),
     /** The maximum that one account may hold in orders that are not processed yet; 0 for no limit. */
     holdOrders: integer('HOLD_ORDERS', { min: 0, max: 1_000_000, fallback: 10 }),

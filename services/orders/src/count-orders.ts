@@ -14,7 +14,6 @@ interface StatusCount {
   readonly orders: number;
 }
 
-/** Also counts orders that are no longer in the table `orders`. */
 const finishedOrders = 'SELECT status, sum(orders)::float8 AS orders FROM finished_orders GROUP BY status';
 
 /** The query is one statement, so that an order that is just being finished is counted once. */

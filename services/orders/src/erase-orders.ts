@@ -3,9 +3,8 @@ import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { requestIdentity } from '@shop/shared/http';
 import type { Erased } from '@shop/shared/service';
 import { lockOrder } from './order.ts';
-import { allOrders, rowsOf } from './order-rows.ts';
+import { ofOrder } from './order-columns.ts';
 import { recordCancellation } from './record-cancellation.ts';
-import { restoreOrders } from './restore-orders.ts';
 
 /** The maximum number of rows of a table that one call changes. */
 const batchSize = 500;
@@ -17,14 +16,10 @@ const batchSize = 500;
 export async function eraseOrders(tx: Transaction, accountId: string): Promise<Erased> {
   const pending = await cancelPending(tx, accountId);
   const orders = (await sql<{ id: string }>(tx, findOrders, [accountId])).map(({ id }) => id);
-  await sql(tx, lockRows, [accountId, orders]);
-  await restoreOrders(tx, orders, accountId);
-  const locked = await sql(tx, lockRows, [accountId, orders]);
   await sql(tx, eraseRows, [accountId, orders]);
   await sql(tx, eraseHistory, [accountId, orders]);
   const events = await sql(tx, eraseEvents, [accountId]);
-  // An order that could not be locked was archived again meanwhile.
-  if ([pending, orders.length, events.length].includes(batchSize) || locked.length < orders.length) return 'more';
+  if ([pending, orders.length, events.length].includes(batchSize)) return 'more';
   await sql(
     tx,
     `DELETE FROM customers WHERE account_id = $1
@@ -50,9 +45,6 @@ export async function countPersonalData(
   const { rows } = await pool.query<{ place: string; rows: number }>(
     `SELECT place, rows FROM (
        SELECT 'orders' AS place, count(*)::int AS rows FROM orders WHERE account_id = $1 AND ${hasData}
-       UNION ALL SELECT 'archived_orders', count(*)::int FROM ${allOrders}
-         WHERE account_id = $1 AND archived IS NOT NULL AND (${hasData} OR EXISTS (
-           SELECT FROM archived_history(archived) AS h WHERE h.reason IS NOT NULL))
        UNION ALL SELECT 'order_history', count(*)::int FROM order_history
          WHERE order_id IN (SELECT id FROM orders WHERE account_id = $1) AND account_id = $1 AND reason IS NOT NULL
        UNION ALL SELECT 'customers', count(*)::int FROM customers WHERE account_id = $1
@@ -86,7 +78,7 @@ const withoutPersonalData = `(
   data::jsonb - 'shippingAddress' - 'tracking'
   || CASE WHEN data::jsonb ? 'reason' THEN '{"reason": null}' ELSE '{}' END::jsonb)::json`;
 
-const isOfAccount = 'subject IN (SELECT id::text FROM all_orders WHERE account_id = $1)';
+const isOfAccount = 'subject IN (SELECT id::text FROM orders WHERE account_id = $1)';
 /**
  * The responses to staff contain the customer, including the stored responses for repeated requests. The expression and
  * the operations are those of the index in migration 0020, because PostgreSQL uses the index for no others.
@@ -97,13 +89,10 @@ const isAnswerToStaff = `operation_id IN ('processOrder', 'shipOrder', 'deliverO
 const isHistoryWithData = "(h.reason IS NOT NULL OR h.customer_notified = 'pending')";
 
 const findOrders = `
-  SELECT id FROM ${allOrders}
+  SELECT id FROM orders
   WHERE account_id = $1 AND ${isFinal} AND (${hasData} OR orders.customer_notified = 'pending' OR EXISTS (
-    SELECT FROM ${rowsOf('order_history')} AS h WHERE ${isHistoryWithData}))
+    SELECT FROM order_history AS h WHERE ${ofOrder('h')} AND ${isHistoryWithData}))
   LIMIT ${batchSize}`;
-
-// Waits for orders that are being archived, so that the next statement restores them.
-const lockRows = 'SELECT FROM orders WHERE account_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE';
 
 // The version changes, because the response to clients changes.
 const eraseRows = `

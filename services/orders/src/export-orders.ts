@@ -1,6 +1,5 @@
 // POST /internal/accounts/{accountId}/export: one page of the orders of an account, for the export of its data.
 import type { Operation, OrderStore } from './context.ts';
-import { allOrders } from './order-rows.ts';
 
 const pageSize = 200;
 
@@ -10,7 +9,7 @@ export const exportOrders: Operation<'exportOrders', OrderStore> = async ({ path
   const { exported } = orders;
   const { rows } = await database.pool.query<Record<string, string | null>>({
     name: after === undefined ? 'first-exported-orders' : 'next-exported-orders',
-    text: `SELECT ${exported.columns} FROM ${allOrders} WHERE account_id = $1
+    text: `SELECT ${exported.columns} FROM orders WHERE account_id = $1
              ${after === undefined ? '' : `AND (created_at, id) > (${place})`}
            ORDER BY created_at, id LIMIT ${pageSize}`,
     values: after === undefined ? [path.accountId] : [path.accountId, after],
@@ -20,4 +19,4 @@ export const exportOrders: Operation<'exportOrders', OrderStore> = async ({ path
   return { status: 200, json: `{"items":[${rows.map(exported.write).join()}]${end}}` };
 };
 
-const place = 'SELECT last.created_at, last.id FROM all_orders AS last WHERE last.account_id = $1 AND last.id = $2';
+const place = 'SELECT last.created_at, last.id FROM orders AS last WHERE last.account_id = $1 AND last.id = $2';

@@ -4,8 +4,7 @@ import { callerOf, etagOf } from '@shop/shared/http';
 import type { Operation, OrderStore } from './context.ts';
 import type { components } from './generated.ts';
 import { noSuchOrder } from './order.ts';
-import { waitingForSql } from './order-columns.ts';
-import { allOrders, rowsOf } from './order-rows.ts';
+import { ofOrder, waitingForSql } from './order-columns.ts';
 
 export type Transition = components['schemas']['OrderHistory']['items'][number];
 
@@ -51,7 +50,7 @@ export async function findHistory({ database }: OrderStore, caller: Caller, orde
              history.stock_released AS "stockReleased", history.stock_released_at AS "stockReleasedAt",
              history.customer_notified AS "customerNotified", history.customer_notified_at AS "customerNotifiedAt",
              ${waitingForSql('history.customer_notified')} AS "waitingFor"
-           FROM ${allOrders}, LATERAL ${rowsOf('order_history')} AS history
+           FROM orders JOIN order_history AS history ON ${ofOrder('history')}
            WHERE orders.id = $1 ${readAll ? '' : 'AND orders.account_id = $2'}
            ORDER BY history.version`,
     values: readAll ? [orderId] : [orderId, caller.accountId],

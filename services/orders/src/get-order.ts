@@ -3,7 +3,6 @@ import type { Caller } from '@shop/shared/auth';
 import { callerOf, type Reply } from '@shop/shared/http';
 import type { Operation, OrderStore } from './context.ts';
 import { noSuchOrder } from './order.ts';
-import { allOrders } from './order-rows.ts';
 
 /** 404 for an order that does not exist, and the same 404 for an order of another account. */
 export const getOrder: Operation<'getOrder', OrderStore> = async (request, context) =>
@@ -18,7 +17,7 @@ export async function findOrder({ database, orders }: OrderStore, caller: Caller
   const { by, columns, reply } = orders.viewOf(caller);
   const { rows } = await database.pool.query<Record<string, string | null>>({
     name: `${readAll ? 'any' : 'own'}-order-by-${by}`,
-    text: `SELECT ${columns} FROM ${allOrders} WHERE id = $1 ${readAll ? '' : 'AND account_id = $2'}`,
+    text: `SELECT ${columns} FROM orders WHERE id = $1 ${readAll ? '' : 'AND account_id = $2'}`,
     values: readAll ? [orderId] : [orderId, caller.accountId],
   });
   const [row] = rows;

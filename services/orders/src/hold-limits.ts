@@ -75,7 +75,7 @@ export async function countDelivered({ pool }: Database, accountId: string): Pro
     name: 'count-delivered',
     text: `SELECT count(*) FILTER (WHERE status = 'delivered')::int AS delivered
            FROM (
-             SELECT status FROM all_orders WHERE account_id = $1 ORDER BY created_at DESC LIMIT ${newest}
+             SELECT status FROM orders WHERE account_id = $1 ORDER BY created_at DESC LIMIT ${newest}
            ) AS newest`,
     values: [accountId],
   });

@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { createCursors } from '@shop/shared/collection';
 import { assertCurrency } from '@shop/shared/database';
 import { startErasing, startService } from '@shop/shared/service';
-import { startArchiving } from './archive-orders.ts';
 import { readEnvironment } from './config.ts';
 import type { OrdersContext } from './context.ts';
 import { startAddingUp } from './count-orders.ts';
@@ -38,7 +37,6 @@ await startService({
       idempotencySecrets: config.internalSecrets,
     };
     onStop('expiring orders', startExpiring({ database, pendingHours: config.pendingHours, log }));
-    onStop('archiving orders', startArchiving({ database, afterDays: config.archiveAfterDays, log }));
     onStop('adding up finished orders', startAddingUp(database.pool, log));
     onStop('erasing orders', startErasing({ database, log, erase: eraseOrders }));
     const handlers = {

@@ -2,7 +2,6 @@
 // ignored.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads, SelectiveHandler, ShopEvent } from '@shop/shared/events';
-import { findLocked } from './order.ts';
 
 /** Whether an event about an e-mail changes its order. */
 export function changesOrder({ data }: Pick<ShopEvent<'notification.sent.v1'>, 'data'>): boolean {
@@ -13,7 +12,6 @@ export function changesOrder({ data }: Pick<ShopEvent<'notification.sent.v1'>, '
 export const onNotificationSent: SelectiveHandler<'notification.sent.v1'> = {
   when: changesOrder,
   async take({ data }, tx) {
-    await findLocked(tx, data.orderId, data.accountId);
     if (data.kind === 'order-lines-cancelled') return recordLinesNotice(tx, data);
     await sql(
       tx,

@@ -1,14 +1,12 @@
 // stock.lines-released.v1: records that the catalogue released cancelled units of an order, or failed to.
 import { sql } from '@shop/shared/database';
 import type { EventHandler } from '@shop/shared/events';
-import { findLocked } from './order.ts';
 
 /**
  * Only the first failure and the success change the history. Only the history shows the outcome; the order itself stays
  * the same.
  */
 export const onStockLinesReleased: EventHandler<'stock.lines-released.v1'> = async ({ data }, tx) => {
-  await findLocked(tx, data.orderId, data.accountId);
   await sql(
     tx,
     `UPDATE order_history SET stock_released = $4, stock_released_at = $5

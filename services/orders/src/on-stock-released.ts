@@ -1,11 +1,9 @@
 // stock.released.v1: records that the catalogue released the stock of a cancelled order, or failed to.
 import { sql } from '@shop/shared/database';
 import type { EventHandler } from '@shop/shared/events';
-import { findLocked } from './order.ts';
 
 /** An earlier failure that arrives after the success changes nothing. */
 export const onStockReleased: EventHandler<'stock.released.v1'> = async ({ data }, tx) => {
-  await findLocked(tx, data.orderId, data.accountId);
   await sql(
     tx,
     `UPDATE orders SET stock_released = $3, stock_released_at = $4, version = version + 1,

@@ -1,5 +1,9 @@
-// SQL expressions of the members of an order that are not a plain column, for statements that read `allOrders`.
-import { rowsOf } from './order-rows.ts';
+// SQL expressions of the members of an order that are not a plain column, for statements that read `orders`.
+
+/** The condition that a row of another table, under the alias, belongs to the order `orders`. */
+export function ofOrder(alias: string): string {
+  return `${alias}.order_id = orders.id AND ${alias}.account_id = orders.account_id`;
+}
 
 /** An amount in major units, from a column in minor units. */
 function majorSql(column: string, decimals: number): string {
@@ -18,7 +22,7 @@ export function linesSql(decimals: number): string {
         'cancelledQuantity', cancelled_quantity, 'unitPrice', ${major('unit_price_minor')},
         'lineTotal', ${major('(unit_price_minor * (quantity - cancelled_quantity))')})
       END ORDER BY position)
-    FROM ${rowsOf('order_lines')} AS line)`;
+    FROM order_lines AS line WHERE ${ofOrder('line')})`;
 }
 
 function timeSql(column: string): string {
@@ -38,12 +42,9 @@ export const staffAddressSql = `(CASE WHEN shipping_address IS NOT NULL THEN coa
 /** For staff, the response also depends on the version of the customer. */
 export const staffVersionSql = `version || coalesce((SELECT '.' || customers.sequence ${customerOf}), '')`;
 
-/**
- * The suffix ` due` of the state, when the order has to be paid before it can be processed. No pending order is
- * archived.
- */
+/** The suffix ` due` of the state, when the order has to be paid before it can be processed. */
 export const isDueSql = `coalesce(CASE WHEN orders.status = 'pending' THEN (SELECT ' due' FROM order_payments AS payment
-    WHERE payment.order_id = orders.id AND payment.account_id = orders.account_id AND payment.status = 'due') END, '')`;
+    WHERE ${ofOrder('payment')} AND payment.status = 'due') END, '')`;
 
 export function paymentSql(decimals: number): string {
   const positive = (column: string) => `CASE WHEN ${column} > 0 THEN ${majorSql(column, decimals)} END`;
@@ -53,7 +54,7 @@ export function paymentSql(decimals: number): string {
       'paidAt', ${timeSql('payment.paid_at')},
       'refundDue', ${positive('payment.refund_due_minor')},
       'refunded', ${positive('payment.refunded_minor')}
-    )) FROM ${rowsOf('order_payments')} AS payment)`;
+    )) FROM order_payments AS payment WHERE ${ofOrder('payment')})`;
 }
 
 export const cancellationSql = `(CASE WHEN status = 'cancelled' THEN json_strip_nulls(json_build_object(
@@ -75,7 +76,7 @@ export const historySql = `(SELECT json_agg(json_strip_nulls(json_build_object(
     'stockReleased', ${effectSql('history.stock_released')},
     'customerNotified', ${effectSql('history.customer_notified', waitingForSql('history.customer_notified'))}
   )) ORDER BY history.version)
-  FROM ${rowsOf('order_history')} AS history)`;
+  FROM order_history AS history WHERE ${ofOrder('history')})`;
 
 /** The state and the time of an effect, and what it waits for; NULL for an entry without effects. */
 function effectSql(column: string, waitingFor = 'NULL'): string {
@@ -95,5 +96,5 @@ export function movementsSql(decimals: number): string {
       'kind', ledger.kind, 'reference', ledger.reference, 'amount', ${majorSql('ledger.amount_minor', decimals)},
       'cause', ledger.cause, 'due', ${majorSql('ledger.due_minor', decimals)}, 'at', ${timeSql('ledger.at')}
     )) ORDER BY ledger.at, ledger.id)
-    FROM ${rowsOf('payment_ledger')} AS ledger)`;
+    FROM payment_ledger AS ledger WHERE ${ofOrder('ledger')})`;
 }

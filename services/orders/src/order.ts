@@ -33,9 +33,7 @@ import {
   staffAddressSql,
   staffVersionSql,
 } from './order-columns.ts';
-import { allOrders } from './order-rows.ts';
 import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
-import { restoreOrders } from './restore-orders.ts';
 
 /**
  * The three views of orders: those of one account for its holder, the same orders for staff, and the orders of all
@@ -53,7 +51,7 @@ export function orderSpec(currency: string, list: OrderList): CollectionSpec<Cal
   const forStaff = list !== 'own';
   return {
     name: 'orders',
-    from: allOrders,
+    from: 'orders',
     ...(!ofAll && { scope: { account: { column: 'account_id', cast: 'uuid' } } }),
     parameters: ['accountId'],
     fields: {
@@ -195,7 +193,7 @@ export async function showOrder(
   order: { readonly id: string; readonly accountId: string },
 ): Promise<Reply> {
   const { columns, reply } = orders.viewOf(caller);
-  const [row] = await sql(tx, `SELECT ${columns} FROM ${allOrders} WHERE id = $1 AND account_id = $2`, [
+  const [row] = await sql(tx, `SELECT ${columns} FROM orders WHERE id = $1 AND account_id = $2`, [
     order.id,
     order.accountId,
   ]);
@@ -212,60 +210,22 @@ export interface LockedOrder {
   readonly currency: string;
 }
 
-const lockedColumns = `id, account_id AS "accountId", reservation_id AS "reservationId", status, version,
-  total_minor AS "totalMinor", currency`;
-
-export const selectOrder = `SELECT ${lockedColumns} FROM orders`;
+export const selectOrder = `SELECT id, account_id AS "accountId", reservation_id AS "reservationId", status, version,
+  total_minor AS "totalMinor", currency FROM orders`;
 
 /**
- * Locks an order until the transaction ends, and restores it when it is archived.
+ * Locks an order until the transaction ends.
  * @param owner the account that it must belong to; undefined for staff
- * @param unchanged states in which the caller does not change the order: an archived order in one of them stays in the
- * archive and is not locked
- * @throws Problem 404, the same for an order that does not exist and for an order of another account; 503 when other
- * transactions archived it again at each attempt
+ * @throws Problem 404, the same for an order that does not exist and for an order of another account
  */
-export async function lockOrder(
-  tx: Transaction,
-  id: string,
-  owner: string | undefined,
-  unchanged: readonly OrderStatus[] = [],
-): Promise<LockedOrder> {
-  const order = await findLocked(tx, id, owner, unchanged);
+export async function lockOrder(tx: Transaction, id: string, owner: string | undefined): Promise<LockedOrder> {
+  const [order] = await sql<LockedOrder>(
+    tx,
+    `${selectOrder} WHERE id = $1 ${owner === undefined ? '' : 'AND account_id = $2'} FOR UPDATE`,
+    owner === undefined ? [id] : [id, owner],
+  );
   if (order === undefined) throw noSuchOrder();
   return order;
-}
-
-const lockAttempts = 6;
-
-/** Does what `lockOrder` does, but returns undefined for an order that does not exist. */
-export async function findLocked(
-  tx: Transaction,
-  id: string,
-  owner: string | undefined,
-  unchanged: readonly OrderStatus[] = [],
-): Promise<LockedOrder | undefined> {
-  const lock = () =>
-    sql<LockedOrder>(
-      tx,
-      `${selectOrder} WHERE id = $1 ${owner === undefined ? '' : 'AND account_id = $2'} FOR UPDATE`,
-      owner === undefined ? [id] : [id, owner],
-    );
-  for (let attempt = 0; attempt < lockAttempts; attempt += 1) {
-    const [order] = await lock();
-    if (order !== undefined) return order;
-    if ((await restoreOrders(tx, [id], owner, unchanged)) > 0) continue;
-    const [found] = await sql<LockedOrder>(
-      tx,
-      `SELECT ${lockedColumns} FROM ${allOrders} WHERE id = $1 AND ($2::uuid IS NULL OR account_id = $2)`,
-      [id, owner ?? null],
-    );
-    if (found === undefined || unchanged.includes(found.status)) return found;
-    // Between two statements, other transactions have restored the order, and may have archived it again.
-  }
-  throw new Problem('service-unavailable', 'The order is being changed by others. Try again shortly.', {
-    headers: { 'Retry-After': '1' },
-  });
 }
 
 /** @throws Problem 412 when `If-Match` names another version of the order */

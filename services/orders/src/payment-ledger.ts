@@ -29,7 +29,6 @@ export interface LedgerEntry {
 }
 
 const columns = 'id, order_id AS "orderId", amount_minor AS "amountMinor", cause, due_minor AS "dueMinor", at';
-const movementColumns = columns.replace('id, order_id', 'movement.id, archived_orders.id');
 
 /**
  * Returns the entry with a reference, of any order. Until the transaction ends, no other transaction finds or adds an
@@ -44,10 +43,7 @@ export async function findEntry(
   await sql(tx, 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`payment ledger ${kind} ${reference}`]);
   const [entry] = await sql<LedgerEntry>(
     tx,
-    `SELECT ${columns} FROM payment_ledger WHERE reference = $1 AND kind = $2
-     UNION ALL
-     SELECT ${movementColumns} FROM archived_orders, archived_movements(document) AS movement
-     WHERE payment_references @> ARRAY[$2 || ' ' || $1] AND reference = $1 AND kind = $2`,
+    `SELECT ${columns} FROM payment_ledger WHERE reference = $1 AND kind = $2`,
     [reference, kind],
   );
   return entry;

@@ -102,7 +102,7 @@ async function insertOrder(
      ), orders AS (
        INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, shipping_address)
        VALUES ($1, $2, $3, 'pending', $4, $5, $6::json)
-       RETURNING *, NULL::json AS archived
+       RETURNING *
      ), history AS (
        INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at)
        SELECT id, account_id, version, status, 'customer', account_id, $7, created_at FROM orders

@@ -8,7 +8,6 @@ import type { Operation } from './context.ts';
 import { countPayment } from './measure-orders.ts';
 import { type LockedOrder, lockOrder, type Orders } from './order.ts';
 import { amountOf, changePayment, findPayment, oweRefund } from './order-payment.ts';
-import { statuses } from './order-status.ts';
 import { addEntry, findEntry, type LedgerEntry, type NewEntry } from './payment-ledger.ts';
 import { readAmount, receipt, requireSame } from './reported-money.ts';
 
@@ -23,7 +22,7 @@ export const recordPayment: Operation<'recordPayment'> = async (request, context
   const { reference } = request.body;
   return idempotent(request, context, async (tx) => {
     const kept = await findEntry(tx, 'received', reference);
-    const order = await lockOrder(tx, orderId, undefined, kept === undefined ? [] : statuses);
+    const order = await lockOrder(tx, orderId, undefined);
     if (kept !== undefined) requireSame(kept, { orderId: order.id, amountMinor });
     const entry = kept ?? (await receive(tx, request, order, reference, amountMinor));
     if (entry.cause === 'amount-differs') return problemReply(differs(entry, context.orders), request);

@@ -8,7 +8,6 @@ import type { Operation } from './context.ts';
 import { countPayment } from './measure-orders.ts';
 import { type LockedOrder, lockOrder, type Orders } from './order.ts';
 import { amountOf, changePayment, findPayment } from './order-payment.ts';
-import { statuses } from './order-status.ts';
 import { addEntry, findEntry, type LedgerEntry } from './payment-ledger.ts';
 import { readAmount, receipt, requireSame } from './reported-money.ts';
 
@@ -19,7 +18,7 @@ export const recordRefund: Operation<'recordRefund'> = async (request, context) 
   const { reference } = request.body;
   return idempotent(request, context, async (tx) => {
     const kept = await findEntry(tx, 'refunded', reference);
-    const order = await lockOrder(tx, orderId, undefined, kept === undefined ? [] : statuses);
+    const order = await lockOrder(tx, orderId, undefined);
     if (kept !== undefined) requireSame(kept, { orderId: order.id, amountMinor });
     const entry = kept ?? (await refund(tx, request, context.orders, order, { reference, amountMinor }));
     return receipt(context.orders, reference, entry, 'refunded');

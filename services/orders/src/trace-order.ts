@@ -4,7 +4,7 @@ import { eventHistory, type HistoryStep, toTraceStep } from '@shop/shared/events
 import { sortSteps } from '@shop/shared/trace';
 import type { Operation, OrderStore } from './context.ts';
 import { noSuchOrder } from './order.ts';
-import { allOrders, rowsOf } from './order-rows.ts';
+import { ofOrder } from './order-columns.ts';
 
 export interface OrderTrace {
   readonly orderId: string;
@@ -20,7 +20,7 @@ const transitions = `
     actor_id AS "actorId", cancelled_lines AS "cancelledLines",
     concat_ws(' ', coalesce('cancelled ' || cancelled.units || ', still ' || history.status, history.status),
       'by', actor, actor_id) AS what
-  FROM ${allOrders}, LATERAL ${rowsOf('order_history')} AS history LEFT JOIN LATERAL (
+  FROM orders JOIN order_history AS history ON ${ofOrder('history')} LEFT JOIN LATERAL (
     SELECT string_agg((line ->> 'quantity') || ' of ' || (line ->> 'name'), ', ') AS units
     FROM json_array_elements(cancelled_lines) AS line
   ) AS cancelled ON true
@@ -38,7 +38,7 @@ export const traceOrder: Operation<'traceOrder', OrderStore> = async ({ path: { 
 export async function readOrderTrace(from: Queryable, orderId: string): Promise<OrderTrace | undefined> {
   const { rows } = await from.query<Omit<OrderTrace, 'steps'>>(
     `SELECT id AS "orderId", account_id AS "accountId", reservation_id AS "reservationId", status
-     FROM ${allOrders} WHERE id = $1`,
+     FROM orders WHERE id = $1`,
     [orderId],
   );
   const [order] = rows;

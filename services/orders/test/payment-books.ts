@@ -1,7 +1,7 @@
 // Verifies the money of orders offline: payments received = paid orders + refunds due + refunds done, for each order
 // and in total.
 import type pg from 'pg';
-import { allOrders, rowsOf } from '../src/order-rows.ts';
+import { ofOrder } from '../src/order-columns.ts';
 
 export interface Books {
   /** Amounts in minor units. */
@@ -19,15 +19,15 @@ const query = `
     p.refunded_minor AS refunded,
     CASE WHEN p.paid_at IS NOT NULL AND orders.status <> 'cancelled' THEN total_minor ELSE 0 END AS kept,
     (p.status = 'refund_due') = (orders.status = 'cancelled' AND p.refund_due_minor > 0) AS "isListed"
-  FROM ${allOrders}
+  FROM orders
   CROSS JOIN LATERAL (
     SELECT count(*) AS movements,
       coalesce(sum(amount_minor) FILTER (WHERE kind = 'received'), 0)::int AS received,
       coalesce(sum(amount_minor) FILTER (WHERE kind = 'refund-due'), 0)::int AS became_due,
       coalesce(sum(amount_minor) FILTER (WHERE kind = 'refunded'), 0)::int AS paid_back
-    FROM ${rowsOf('payment_ledger')} AS movement
+    FROM payment_ledger AS movement WHERE ${ofOrder('movement')}
   ) AS ledger
-  LEFT JOIN LATERAL ${rowsOf('order_payments')} AS p ON true
+  LEFT JOIN order_payments AS p ON ${ofOrder('p')}
   WHERE id = ANY ($1::uuid[]) AND movements > 0`;
 
 export async function booksOf(database: Pick<pg.ClientBase, 'query'>, orderIds: readonly string[]): Promise<Books> {

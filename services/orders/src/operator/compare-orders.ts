@@ -2,7 +2,7 @@
 import type { Database } from '@shop/shared/database';
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
-import { allOrders, rowsOf } from '../order-rows.ts';
+import { ofOrder } from '../order-columns.ts';
 import type { OrderStatus } from '../order-status.ts';
 import { resolveToOrder } from '../resolve-reservation.ts';
 import type { OrderedUnits } from '../stock-reservation.ts';
@@ -32,7 +32,7 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
 const reference = 'id AS "orderId", account_id AS "accountId", reservation_id AS "reservationId"';
 
 const changed = `
-  SELECT ${reference}, updated_at::text AS at FROM ${allOrders}
+  SELECT ${reference}, updated_at::text AS at FROM orders
   WHERE updated_at <= $3::timestamptz AND (updated_at, id) > ($1::timestamptz, $2::uuid)
   ORDER BY updated_at, id LIMIT ${batchSize}`;
 
@@ -58,7 +58,7 @@ export function eachChangedOrder(
 }
 
 const ledgerHas = (condition: string): string =>
-  `EXISTS (SELECT FROM ${rowsOf('payment_ledger')} AS movement WHERE ${condition})`;
+  `EXISTS (SELECT FROM payment_ledger AS movement WHERE ${ofOrder('movement')} AND ${condition})`;
 
 /** The orders with these ids that exist. Of `environment` only DATABASE_URL is read. */
 export function readKnownOrders(environment: Environment, ids: readonly string[]): Promise<KnownOrder[]> {
@@ -67,13 +67,13 @@ export function readKnownOrders(environment: Environment, ids: readonly string[]
       `SELECT ${reference}, status,
          (SELECT coalesce(json_agg(json_build_object('productId', product_id,
             'quantity', quantity - cancelled_quantity)), '[]')
-          FROM ${rowsOf('order_lines')} AS line WHERE quantity > cancelled_quantity) AS lines,
-         (SELECT json_agg(history.status) FROM ${rowsOf('order_history')} AS history) AS statuses,
+          FROM order_lines AS line WHERE ${ofOrder('line')} AND quantity > cancelled_quantity) AS lines,
+         (SELECT json_agg(history.status) FROM order_history AS history WHERE ${ofOrder('history')}) AS statuses,
          ${ledgerHas("kind = 'received' AND cause = 'order-paid'")} AS "isPaid",
          ${ledgerHas("kind = 'received' AND cause <> 'order-paid'")} AS "isOverpaid",
          ${ledgerHas("kind = 'refunded'")} AS "isRefunded",
          stock_released IS NOT DISTINCT FROM 'failed' AS "hasFailedRelease"
-       FROM ${allOrders} WHERE id = ANY ($1::uuid[])`,
+       FROM orders WHERE id = ANY ($1::uuid[])`,
       [ids],
     );
     return rows;

@@ -5,12 +5,6 @@ export { type OrderStatus, statuses } from '../order-status.ts';
 export type { Allocate } from '../ship-order.ts';
 export type { OrderTrace } from '../trace-order.ts';
 export {
-  type ArchiveRequest,
-  archiveFinishedOrders,
-  type RestoredOrders,
-  restoreArchivedOrders,
-} from './archive-orders.ts';
-export {
   eachChangedOrder,
   type KnownOrder,
   type OrderReference,

@@ -16,7 +16,6 @@ import type { components } from '../generated.ts';
 import { findOrder } from '../get-order.ts';
 import { findHistory, type Transition } from '../get-order-history.ts';
 import { type LockedOrder, lockOrder, openOrders, showOrder } from '../order.ts';
-import { allOrders } from '../order-rows.ts';
 import type { OrderStatus } from '../order-status.ts';
 import { recordCancellation } from '../record-cancellation.ts';
 import { type Allocate, findReducedLines, findShippable, trackingOf } from '../ship-order.ts';
@@ -53,7 +52,7 @@ export async function listAllOrders(environment: Environment, selection: OrderSe
     const { columns, reply } = orders.viewOf(operator(noAccount));
     // Ids grow with time, so the primary key gives the order.
     const { rows } = await database.pool.query<Record<string, string | null>>(
-      `SELECT ${columns} FROM ${allOrders}
+      `SELECT ${columns} FROM orders
        WHERE ($1::text IS NULL OR status = $1) AND ($2::uuid IS NULL OR account_id = $2)
          AND ($3::uuid IS NULL OR id < $3) AND ($4::timestamptz IS NULL OR created_at >= $4)
        ORDER BY id DESC LIMIT $5`,
@@ -134,12 +133,8 @@ export async function cancelOrders(
     const outcomes: ChangedOrder[] = [];
     for (const id of orderIds) {
       outcomes.push(
-        await change(
-          store,
-          id,
-          operator(accountId),
-          (tx, cause, order) => recordCancellation(tx, cause, order, { actor: 'staff', reason }),
-          ['cancelled'],
+        await change(store, id, operator(accountId), (tx, cause, order) =>
+          recordCancellation(tx, cause, order, { actor: 'staff', reason }),
         ),
       );
     }
@@ -151,20 +146,16 @@ function refusalOf({ code, message, errors }: Problem): { readonly refused: stri
   return { refused: [message, ...errors.map(({ detail }) => `${detail}.`)].join(' '), code };
 }
 
-/**
- * Makes a change of one order, which it locks, in a transaction of its own.
- * @param unchanged as for `lockOrder`
- */
+/** Makes a change of one order, which it locks, in a transaction of its own. */
 async function change(
   { database, orders }: OrderStore,
   id: string,
   caller: Caller,
   make: (tx: Transaction, cause: Cause, order: LockedOrder) => Promise<void>,
-  unchanged: readonly OrderStatus[] = [],
 ): Promise<ChangedOrder> {
   try {
     const reply = await database.transaction(async (tx) => {
-      const order = await lockOrder(tx, id, undefined, unchanged);
+      const order = await lockOrder(tx, id, undefined);
       await make(tx, { ...requestIdentity({}), caller }, order);
       return showOrder(tx, orders, caller, order);
     });
