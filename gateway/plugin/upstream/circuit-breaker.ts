@@ -1,5 +1,5 @@
-// The circuit breaker of an upstream: when at least half of the requests fail, further requests are refused
-// immediately.
+// The circuit breaker of one address of an upstream: when at least half of the requests fail, the address gets no further
+// ones.
 
 const windowLength = 10_000;
 const fewestRequests = 20;
@@ -23,16 +23,18 @@ export class CircuitBreaker {
     return this.#openings > 0;
   }
 
-  /**
-   * Returns the milliseconds until the next trial; 0 when this request is admitted. While open, the admitted request is
-   * the trial.
-   */
+  /** Milliseconds until the next trial; 0 while requests are admitted. */
   wait(now: number): number {
-    if (this.#openings === 0) return 0;
-    if (now < this.#openUntil) return this.#openUntil - now;
+    return this.open ? Math.max(0, this.#openUntil - now) : 0;
+  }
+
+  /** Whether this request is admitted. While the breaker is open, it is the trial. */
+  admits(now: number): boolean {
+    if (!this.open) return true;
+    if (now < this.#openUntil) return false;
     this.#openUntil = now + shortestOpen;
     this.#trying = true;
-    return 0;
+    return true;
   }
 
   succeeded(now: number): void {
@@ -51,7 +53,7 @@ export class CircuitBreaker {
     this.#openings += 1;
   }
 
-  /** Closes the breaker, because a probe has shown that the upstream has recovered. */
+  /** Closes the breaker, because a probe has shown that the address has recovered. */
   reset(): void {
     this.#openings = 0;
     this.#trying = false;

@@ -78,15 +78,13 @@ export function forward(upstream: Upstream, maximumBody: number): Step {
     // effect.
     if (timeLeft(request) < leastTime)
       throw new Problem('request-timeout', 'The request arrived too late to be answered in time.');
-    // The breaker is checked after the body has arrived, because a trial request must not depend on a slow client.
-    upstream.requireClosed();
     await tryHosts(request, response, upstream, body);
   };
 }
 
 /**
  * Makes at most two attempts: the second one only when the first cannot have been received, or repeating it is
- * harmless.
+ * harmless. The body has arrived, because the trial of a breaker must not depend on a slow client.
  */
 async function tryHosts(
   request: GatewayRequest,
@@ -95,11 +93,14 @@ async function tryHosts(
   body: Body,
 ): Promise<void> {
   const first = upstream.choose();
+  if (first === undefined) throw upstream.unavailable();
   try {
     await attempt(request, response, upstream, first, body);
   } catch (failure) {
-    if (!(failure instanceof UpstreamFailure) || !mayRepeat(request, body, failure)) throw toProblem(upstream, failure);
-    await attempt(request, response, upstream, upstream.choose(first), body).catch((second: unknown) => {
+    const mayTry = failure instanceof UpstreamFailure && mayRepeat(request, body, failure);
+    const other = mayTry ? upstream.choose(first) : undefined;
+    if (other === undefined) throw toProblem(upstream, failure);
+    await attempt(request, response, upstream, other, body).catch((second: unknown) => {
       throw toProblem(upstream, second);
     });
   }
@@ -116,29 +117,21 @@ async function attempt(
   try {
     const status = await proxyResponse(request, response, host, forwardedHeaders(request, body, measured.span), body);
     measured.end(status);
-    if (status !== undefined) recordSuccess(upstream, host);
+    if (status !== undefined) host.succeeded();
   } catch (failure) {
     if (failure instanceof WithheldResponse) {
       measured.end(failure.status);
-      recordSuccess(upstream, host);
+      host.succeeded();
       throw failure.problem;
     }
     if (failure instanceof UpstreamFailure) {
       measured.end(undefined, failure);
       // When the request is incomplete, the client was slow or has closed the connection. The failure does not count
       // against the upstream.
-      if (failure.counts && request.complete) {
-        host.failed();
-        upstream.breaker.failed(performance.now());
-      }
+      if (failure.counts && request.complete) host.failed();
     }
     throw failure;
   }
-}
-
-function recordSuccess(upstream: Upstream, host: UpstreamHost): void {
-  host.succeeded();
-  upstream.breaker.succeeded(performance.now());
 }
 
 function forwardedHeaders(request: GatewayRequest, body: Body, span: Span | undefined): string[] {
@@ -171,6 +164,6 @@ function toProblem(upstream: Upstream, failure: unknown): unknown {
   if (!(failure instanceof UpstreamFailure)) return failure;
   const { cause } = failure;
   if (failure.late) return new Problem('gateway-timeout', 'The service did not answer in time.', { cause });
-  if (!failure.sent) return upstream.unavailable(1_000, cause);
+  if (!failure.sent) return upstream.unavailable(cause);
   return new Problem('bad-gateway', 'The service gave no valid answer.', { cause });
 }

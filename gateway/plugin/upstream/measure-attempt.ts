@@ -39,9 +39,9 @@ function outcomeOf(status: number | undefined, failure: UpstreamFailure | undefi
 
 /** Registers the gauges of the upstreams in force. They are read at each export of the metrics. */
 export function observeUpstreams(upstreams: UpstreamDirectory): void {
-  const breaker = { unit: '1', description: 'Whether the breaker of a service is open.' };
+  const breaker = { unit: '1', description: 'Whether the breakers of all addresses of a service are open.' };
   observe('shop.breaker.open', breaker, (report) => {
-    for (const upstream of upstreams.all) report(upstream.breaker.open ? 1 : 0, { 'server.address': upstream.name });
+    for (const upstream of upstreams.all) report(upstream.open ? 1 : 0, { 'server.address': upstream.name });
   });
   const hosts = { unit: '{address}', description: 'Addresses of a service, by whether they are in rotation.' };
   observe('shop.upstream.addresses', hosts, (report) => {

@@ -1,6 +1,7 @@
-// One host of an upstream: its connections, its probe, and whether it is in rotation.
+// One host of an upstream: its connections, its probe and its circuit breaker.
 import type { Log } from '@shop/shared/runtime';
 import { Client, Pool } from 'undici';
+import { CircuitBreaker } from './circuit-breaker.ts';
 
 /** Times are in milliseconds. */
 export interface UpstreamHostOptions {
@@ -14,11 +15,6 @@ export interface UpstreamHostOptions {
   readonly fairTime: number;
 }
 
-const failuresToEject = 5;
-const shortestEjection = 1_000;
-// The longest pause of an ejected host. It is short enough that a host which crashed several times in a row is used
-// again within ten seconds of its last start.
-const longestEjection = 5_000;
 // Milliseconds after which an idle connection is closed. A stopping service answers for 4.5 s. Idle connections close
 // earlier, so the service never closes one that a request has just used. The service's own limit (Keep-Alive:
 // timeout=65) applies only while it does not stop.
@@ -26,10 +22,7 @@ const idleAtMost = 3_000;
 const probeEvery = 1_000;
 const probeSoon = 200;
 
-/**
- * A host is out of rotation while its probe fails. After five failed requests in a row it is out of rotation for a time
- * that grows.
- */
+/** A host is out of rotation while its probe fails or its breaker is open. */
 export class UpstreamHost {
   readonly origin: string;
   readonly pool: Pool;
@@ -37,21 +30,16 @@ export class UpstreamHost {
   /** Its connection is used by no request of a client, so that the probe does not wait for one. */
   readonly #probeClient: Client;
   readonly #log: Log;
-  readonly #onReady: () => void;
+  readonly #breaker = new CircuitBreaker();
   #ready = false;
-  #failures = 0;
-  #ejections = 0;
-  #ejectedUntil = 0;
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param onReady called when the host enters rotation */
-  constructor(origin: string, options: UpstreamHostOptions, log: Log, onReady: () => void) {
+  constructor(origin: string, options: UpstreamHostOptions, log: Log) {
     const { connections, connectTimeout } = options;
     this.origin = origin;
     this.options = options;
     this.#log = log;
-    this.#onReady = onReady;
     const idle = { keepAliveTimeout: idleAtMost, keepAliveMaxTimeout: idleAtMost };
     // undici's own time-outs are disabled, because the caller limits the time of a response. undici keeps each timer
     // for half a second after it was cleared, and these timers make up two thirds of the work of a busy gateway's
@@ -61,28 +49,36 @@ export class UpstreamHost {
     void this.#probe();
   }
 
-  /** Whether the host is in rotation. */
-  get usable(): boolean {
+  /** Whether the last probe passed. */
+  get ready(): boolean {
     return this.#ready;
+  }
+
+  /** Whether most requests fail, so that the host gets only trial requests. */
+  get open(): boolean {
+    return this.#breaker.open;
+  }
+
+  /** Milliseconds until the breaker admits a request. */
+  get wait(): number {
+    return this.#breaker.wait(performance.now());
+  }
+
+  /** Whether the breaker admits this request. While it is open, this request is its trial. */
+  admits(): boolean {
+    return this.#breaker.admits(performance.now());
   }
 
   /** Records a request that the host answered. */
   succeeded(): void {
-    this.#failures = 0;
-    if (this.#ejections > 0 && performance.now() - this.#ejectedUntil > longestEjection) this.#ejections = 0;
+    this.#breaker.succeeded(performance.now());
   }
 
-  /** Records a failed request, and ejects the host after five in a row. */
+  /** Records a failed request. */
   failed(): void {
-    this.#failures += 1;
-    if (this.#failures < failuresToEject || !this.#ready) return;
-    const time = Math.min(shortestEjection * 2 ** this.#ejections, longestEjection);
-    this.#ejections += 1;
-    this.#ejectedUntil = performance.now() + time;
-    this.#ready = false;
-    // After a passed probe the host is in rotation again, and a single failure ejects it again.
-    this.#failures = failuresToEject - 1;
-    this.#log.warn({ address: this.origin, milliseconds: time }, 'address ejected');
+    const before = this.open;
+    this.#breaker.failed(performance.now());
+    if (this.open && !before) this.#log.warn({ address: this.origin }, 'most requests to the address fail');
   }
 
   /** Stops the probes, and closes the connections after the running requests. */
@@ -95,11 +91,12 @@ export class UpstreamHost {
   async #probe(): Promise<void> {
     const ready = await this.#isReady();
     if (this.#closed) return;
-    const enters = ready && !this.#ready && performance.now() >= this.#ejectedUntil;
-    if (enters) this.#log.info({ address: this.origin }, 'address in rotation');
+    if (ready && !this.#ready) {
+      this.#log.info({ address: this.origin }, 'address in rotation');
+      this.#breaker.reset();
+    }
     if (!ready && this.#ready) this.#log.warn({ address: this.origin }, 'address not ready');
-    if (enters || !ready) this.#ready = ready;
-    if (enters) this.#onReady();
+    this.#ready = ready;
     this.#timer = setTimeout(() => void this.#probe(), this.#ready ? probeEvery : probeSoon).unref();
   }
 

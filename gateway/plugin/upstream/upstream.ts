@@ -1,8 +1,6 @@
-// An upstream is a service behind the gateway: its hosts and its circuit breaker. The directory holds the upstreams in
-// force.
+// An upstream is a service behind the gateway, with one host or several. The directory holds the upstreams in force.
 import { Problem } from '@shop/shared/problem';
 import type { Log } from '@shop/shared/runtime';
-import { CircuitBreaker } from './circuit-breaker.ts';
 import { UpstreamHost, type UpstreamHostOptions } from './upstream-host.ts';
 
 export interface UpstreamOptions extends UpstreamHostOptions {
@@ -13,19 +11,23 @@ export interface UpstreamOptions extends UpstreamHostOptions {
 export class Upstream {
   readonly name: string;
   readonly isNeeded: boolean;
-  readonly breaker = new CircuitBreaker();
   readonly #hosts: readonly UpstreamHost[];
   #next = 0;
 
   constructor(name: string, origins: readonly string[], options: UpstreamOptions, log: Log) {
     this.name = name;
     this.isNeeded = options.isNeeded;
-    this.#hosts = origins.map((origin) => new UpstreamHost(origin, options, log, () => this.breaker.reset()));
+    this.#hosts = origins.map((origin) => new UpstreamHost(origin, options, log));
   }
 
-  /** Whether at least one host is in rotation. */
+  /** Whether at least one host is ready. */
   get ready(): boolean {
-    return this.#hosts.some((host) => host.usable);
+    return this.#hosts.some((host) => host.ready);
+  }
+
+  /** Whether the breakers of all hosts are open. */
+  get open(): boolean {
+    return this.#hosts.every((host) => host.open);
   }
 
   /** The number of hosts. */
@@ -35,32 +37,28 @@ export class Upstream {
 
   /** The number of hosts in rotation. */
   get usable(): number {
-    return this.#hosts.filter((host) => host.usable).length;
-  }
-
-  /** @throws Problem 503 with `Retry-After` while the breaker is open */
-  requireClosed(): void {
-    const wait = this.breaker.wait(performance.now());
-    if (wait > 0) throw this.unavailable(wait);
+    return this.#hosts.filter((host) => host.ready && !host.open).length;
   }
 
   /**
-   * Returns the next host, if possible one that is in rotation and not `tried`. When no host is in rotation, any host
-   * is returned: the upstream may have recovered since the last probe, and an attempt costs less than an unnecessary
-   * refusal.
+   * Returns the next host whose breaker admits a request, if possible one that is ready and not `tried`; undefined when
+   * no breaker does. A host that is not ready may have recovered since the last probe, and an attempt costs less than an
+   * unnecessary refusal.
    */
-  choose(tried?: UpstreamHost): UpstreamHost {
-    this.#next += 1;
-    const order = this.#hosts.map((_, offset) => this.#hosts[(this.#next + offset) % this.#hosts.length]);
-    const chosen =
-      order.find((host) => host?.usable && host !== tried) ?? order.find((host) => host !== tried) ?? tried;
-    if (chosen === undefined) throw this.unavailable(1_000);
-    return chosen;
+  choose(tried?: UpstreamHost): UpstreamHost | undefined {
+    this.#next = (this.#next + 1) % this.#hosts.length;
+    const order = [...this.#hosts.slice(this.#next), ...this.#hosts.slice(0, this.#next)];
+    return (
+      order.find((host) => host !== tried && host.ready && host.admits()) ??
+      order.find((host) => host !== tried && host.admits()) ??
+      (tried?.admits() ? tried : undefined)
+    );
   }
 
-  /** @param wait milliseconds after which the client may try again */
-  unavailable(wait: number, cause?: unknown): Problem {
-    const headers = { 'Retry-After': String(Math.ceil(wait / 1_000)) };
+  /** The answer to a request that no host gets. */
+  unavailable(cause?: unknown): Problem {
+    const wait = Math.min(...this.#hosts.map((host) => host.wait));
+    const headers = { 'Retry-After': String(Math.max(1, Math.ceil(wait / 1_000))) };
     return new Problem('service-unavailable', 'The service is not available at the moment; try again shortly.', {
       headers,
       cause: cause ?? new Error(`no host of ${this.name} is available`),

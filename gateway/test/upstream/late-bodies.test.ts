@@ -37,11 +37,11 @@ it.each([
   // When the machine pauses meanwhile, the requests are too late to be forwarded.
   const statuses: number[] = [];
   const late = () => statuses.filter((status) => status === 504).length;
-  for (let round = 0; round < 3 && late() < 5; round += 1)
+  for (let round = 0; round < 3 && late() < 15; round += 1)
     statuses.push(...(await Promise.all(Array.from({ length: 30 }, () => sendLate(length, 2_500)))));
-  expect(late()).toBeGreaterThanOrEqual(5);
+  expect(late()).toBeGreaterThanOrEqual(15);
   expect(await gateway.client.post('/v1/products/search', { body: {} })).toMatchObject({ status: 200 });
-  expect(gateway.output()).not.toContain('address ejected');
+  expect(gateway.output()).not.toContain('most requests to the address fail');
 });
 
 it('answers 408 to a body that arrives after the deadline, and does not ask the service', async () => {
@@ -69,6 +69,6 @@ it('answers 408 to a body that arrives after the deadline, and does not ask the 
 it('counts a missing response against a service that had enough time', async () => {
   gateway.service.answer = () => {};
   const ask = (id: number) => sendRaw(gateway.port, `GET /v1/products/${id} HTTP/1.1\r\nHost: shop\r\n\r\n`, 6_000);
-  await Promise.all(Array.from({ length: 5 }, (_, id) => ask(id)));
-  expect(gateway.output()).toContain('address ejected');
+  await Promise.all(Array.from({ length: 20 }, (_, id) => ask(id)));
+  expect(gateway.output()).toContain('most requests to the address fail');
 });

@@ -76,8 +76,10 @@ async function ask<T>(
 ): Promise<T | undefined> {
   const upstream = upstreams.all.find((one) => one.name === name);
   if (upstream === undefined) throw new Error(`the configuration has no service ${name}`);
+  const host = upstream.choose();
+  if (host === undefined) throw upstream.unavailable();
   try {
-    const { statusCode, body } = await upstream.choose().pool.request({
+    const { statusCode, body } = await host.pool.request({
       method: 'GET',
       path,
       headers: {
@@ -92,6 +94,6 @@ async function ask<T>(
     if (statusCode !== 200) throw new Error(`${name} answered ${statusCode}`);
     return JSON.parse(text) as T;
   } catch (cause) {
-    throw upstream.unavailable(1_000, cause);
+    throw upstream.unavailable(cause);
   }
 }
