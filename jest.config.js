@@ -1,4 +1,5 @@
 // Tests run as ES modules on one embedded PostgreSQL per run. shared/src/testing starts it.
+import { availableParallelism } from 'node:os';
 
 // Suites that take minutes or need more than npm: folders of test/, or one file in a folder whose other tests are quick.
 // `npm test -- outages` runs one of them; `npm test` runs none of them.
@@ -34,17 +35,20 @@ export default {
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
     ],
   },
-  testMatch: ['<rootDir>/**/test/**/*.test.ts'],
+  testMatch: ['<rootDir>/**/test/**/*.test.ts', '<rootDir>/tools/**/*.test.ts'],
   testPathIgnorePatterns: [
     '/node_modules/',
     ...longSuites.filter((suite) => !isNamed(suite)).map((suite) => `<rootDir>/test/${suite}`),
     ...(isNamed('broker') ? [] : ['\\.broker\\.test\\.ts$']),
+    // `npm run check` runs the tests of documents, manifests and releases.
+    ...(['tools', 'broker', 'consumer-contracts'].some(isNamed) ? [] : ['<rootDir>/tools/']),
   ],
   modulePathIgnorePatterns: ['<rootDir>/.data'],
   globalSetup: './shared/src/testing/global-setup.ts',
   globalTeardown: './shared/src/testing/global-teardown.ts',
-  // The attacks measure their effect on other clients, so no other tests run at the same time.
-  maxWorkers: isNamed('attacks') ? 1 : 3,
+  // The attacks measure their effect on other clients, so no other tests run at the same time. Other tests often wait for
+  // their processes, so two workers share a processor.
+  maxWorkers: isNamed('attacks') ? 1 : 2 * availableParallelism(),
   // Milliseconds after which a test is aborted. Tests of time limits measure the time themselves.
   testTimeout: 600_000,
 };

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { readCompose } from '../../test/deploy/compose.ts';
+import { readCompose } from '../../tools/deploy/compose.ts';
 import { documented, namesRead, readers, required, sectionOf } from './process-settings.ts';
 
 /** Variables without a default, or whose default depends on the machine. */

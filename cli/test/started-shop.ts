@@ -1,6 +1,6 @@
 // Runs `npm start` in a data folder of its own for tests: waits until it is ready, stops it, and finds processes that
 // are left.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -10,6 +10,7 @@ import { freePorts } from '@shop/shared/embedded';
 import { eventually, highHoldLimits, plainEnvironment } from '@shop/shared/testing';
 import pg from 'pg';
 import type { RunningShop } from '../src/shop/data-folder.ts';
+import type { HostedCommand } from './command-host.ts';
 import { checkOutput } from './output-contract.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -120,12 +121,55 @@ export async function stillListening(shop: RunningShop): Promise<string[]> {
 
 type Words = (string | Readonly<Record<string, string>>)[];
 
+/** The process that runs commands. It ends ten seconds after its last one, and is not used from half of them on. */
+const host = { child: undefined as ChildProcess | undefined, usableUntil: 0, isBusy: false };
+const usableFor = 5_000;
+
 /**
- * Runs the command line on a data folder. Environment variables may precede the parameters.
+ * Runs the command line on a data folder, in a process that runs further commands later. A command with environment
+ * variables, and one that begins while another one runs, gets a process of its own.
  * @throws Error when the output of a command with --json deviates from cli/outputs.yaml
  */
 export async function runShop(dataDir: string, ...words: Words): Promise<Ended> {
-  return startCommand(dataDir, ...words).ended;
+  const parameters = words.filter((word) => typeof word === 'string');
+  if (parameters.length < words.length || host.isBusy) return startCommand(dataDir, ...words).ended;
+  host.isBusy = true;
+  try {
+    const ended = await runHosted({
+      words: parameters,
+      environment: { ...plainEnvironment(), SHOP_DATA_DIR: dataDir },
+    });
+    checkOutput(parameters, ended.output);
+    return ended;
+  } finally {
+    host.isBusy = false;
+  }
+}
+
+async function runHosted(command: HostedCommand): Promise<Ended> {
+  if (host.child?.connected !== true || performance.now() > host.usableUntil) {
+    host.child = fork('cli/test/command-host.ts', {
+      cwd: root,
+      env: plainEnvironment(),
+      execArgv: [],
+      stdio: 'ignore',
+    });
+    host.child.unref();
+  }
+  const { child } = host;
+  child.channel?.ref();
+  child.send(command);
+  const over = new AbortController();
+  const { signal } = over;
+  const gone = once(child, 'exit', { signal }).then(() =>
+    Promise.reject(new Error(`the process of ${command.words} ended`)),
+  );
+  const [ended] = await Promise.race([once(child, 'message', { signal }), gone]);
+  gone.catch(() => {}); // the abort
+  over.abort();
+  child.channel?.unref();
+  host.usableUntil = performance.now() + usableFor;
+  return ended as Ended;
 }
 
 /** Starts the command line as `runShop` does. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createShop } from '@shop/client';
-import { examplesOf } from '../docs/guide-examples.ts';
+import { examplesOf } from '../../tools/docs/guide-examples.ts';
 import { type RunningShop, startShop } from '../running-shop.ts';
 import { installClient, installTools, runIn, tool } from './install.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { lastRelease } from '../compatibility/contracts.ts';
+import { lastRelease } from '../../tools/compatibility/contracts.ts';
 import { takePreviousRelease } from './releases.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { lastRelease } from '../compatibility/contracts.ts';
+import { lastRelease } from '../../tools/compatibility/contracts.ts';
 import { copyCheckout } from '../outages/copy-checkout.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -3,9 +3,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import { parse } from 'yaml';
-import { nodeOf } from '../../contract/index.ts';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
+import { nodeOf, readYaml } from '../../contract/index.ts';
 import { parseEvent, toCloudEvent } from '../../events/event.ts';
 import type { EventPayloads, EventType } from '../../events/index.ts';
 import type { Message } from '../../events/transport.ts';
@@ -49,9 +49,15 @@ interface Recordings {
 }
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
-const isValid = new Ajv2020({ allErrors: true }).compile<Recordings>(
-  parse(readFileSync(join(root, 'shared/contracts/recordings.yaml'), 'utf8')),
-);
+
+let compiled: ValidateFunction<Recordings> | undefined;
+
+/** The schema is compiled at its first use, because most test files read no recordings. */
+function validator(): ValidateFunction<Recordings> {
+  const schema = join(root, 'shared/contracts/recordings.yaml');
+  compiled ??= new Ajv2020({ allErrors: true }).compile<Recordings>(nodeOf(readYaml(schema)));
+  return compiled;
+}
 
 /** Returns the recorded calls. @throws Error when a file does not have the form of recordings */
 export function recordedCalls(filter: RecordingFilter): RecordedCall[] {
@@ -79,7 +85,10 @@ export function recordedEvents(filter: RecordingFilter): RecordedEvent[] {
 function filesOf({ consumer = '*', provider = '*' as ServiceName }: RecordingFilter) {
   const pattern = `{services/${consumer},${consumer}}/test/contracts/${provider}.yaml`;
   return globSync(pattern, { cwd: root }).map((path) => {
-    const recordings: unknown = parse(readFileSync(join(root, path), 'utf8'), { merge: true });
+    const recordings: unknown = load(readFileSync(join(root, path), 'utf8'), {
+      schema: CORE_SCHEMA.withTags(mergeTag),
+    });
+    const isValid = validator();
     if (!isValid(recordings)) throw new Error(`${path}: ${JSON.stringify(isValid.errors)}`);
     const name = serviceNames.find((service) => service === basename(path, '.yaml'));
     if (name === undefined) throw new Error(`${path} is not named after a service`);

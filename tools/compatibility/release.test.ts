@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { copyCheckout } from '../outages/copy-checkout.ts';
+import { copyCheckout } from '../../test/outages/copy-checkout.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;
 /** The version that the changelog announces, if it announces one. */
@@ -37,7 +37,7 @@ function node(...parameters: string[]) {
   return spawnSync(process.execPath, parameters, { cwd: copy, encoding: 'utf8', env });
 }
 
-const release = (...parameters: string[]) => node('test/compatibility/release.ts', ...parameters);
+const release = (...parameters: string[]) => node('tools/compatibility/release.ts', ...parameters);
 const read = (name: string): string => readFileSync(join(copy, name), 'utf8');
 
 it.each([
@@ -76,7 +76,7 @@ it('is refused, with the name of the file, when a file has no version where it i
 
 it('sets all versions, dates the changelog, records commit and base images, and passes the comparison', () => {
   expect(release(version)).toMatchObject({ status: 0, stdout: expect.stringContaining(`git tag v${version}`) });
-  expect(JSON.parse(read('test/compatibility/released/release.json'))).toEqual({
+  expect(JSON.parse(read('tools/compatibility/released/release.json'))).toEqual({
     version,
     commit: head,
     baseImages: { 'node:24-bookworm-slim': digest },
@@ -90,5 +90,5 @@ it('sets all versions, dates the changelog, records commit and base images, and 
   expect(read('CHANGELOG.md')).toMatch(
     new RegExp(`^## \\[Unreleased\\]\n\n## \\[${version}\\] - \\d{4}-\\d\\d-\\d\\d\n`, 'm'),
   );
-  expect(node('test/compatibility/check.ts')).toMatchObject({ status: 0, stderr: '' });
+  expect(node('tools/compatibility/check.ts')).toMatchObject({ status: 0, stderr: '' });
 });

@@ -6,5 +6,5 @@ import { neededOnlyBy } from './lock.ts';
 const runs = [await runGateway(), await runConnectedGateway()];
 const loaded = new Set(runs.flatMap(({ afterRequests }) => afterRequests));
 const places = neededOnlyBy('node_modules/express-gateway').filter((place) => loaded.has(place));
-console.log('# Written by `npx node test/supply-chain/write-engine-loaded.ts`; README.md says what it is.');
+console.log('# Written by `npx node tools/supply-chain/write-engine-loaded.ts`; README.md says what it is.');
 console.log(stringify(places).trimEnd());

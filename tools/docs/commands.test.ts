@@ -13,7 +13,7 @@ import type { Command } from 'commander';
 import { shopProgram } from '../../cli/src/program.ts';
 import { askShop, queryShop, runningShop, runShop } from '../../cli/test/started-shop.ts';
 import { partsOf } from '../../gateway/plugin/pages/board/part-states.ts';
-import { type RunningShop, startShop } from '../running-shop.ts';
+import { type RunningShop, startShop } from '../../test/running-shop.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const password = 'a long and quiet river';

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually, plainEnvironment } from '@shop/shared/testing';
+import { launchShop, type StartedShop } from '../../cli/test/started-shop.ts';
 import { copyCheckout } from '../../test/outages/copy-checkout.ts';
-import { launchShop, type StartedShop } from './started-shop.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const name = 'reviews';
@@ -32,15 +32,15 @@ const accessTests = 'has a rule for every operation|getReviews|on a read-only se
 /** Tests that read the list of services, their contracts or their manifests. */
 const dependent = [
   'cli/test/env-example.test.ts',
-  'test/deploy/compose.test.ts',
-  'test/deploy/connections.test.ts',
-  'test/deploy/installation.test.ts',
-  'test/deploy/manifests.test.ts',
-  'test/deploy/scripts.test.ts',
-  'test/deploy/secrets.test.ts',
-  'test/docs/contract.test.ts',
-  'test/docs/event-examples.test.ts',
-  'test/docs/pages.test.ts',
+  'tools/deploy/compose.test.ts',
+  'tools/deploy/connections.test.ts',
+  'tools/deploy/installation.test.ts',
+  'tools/deploy/manifests.test.ts',
+  'tools/deploy/scripts.test.ts',
+  'tools/deploy/secrets.test.ts',
+  'tools/docs/contract.test.ts',
+  'tools/docs/event-examples.test.ts',
+  'tools/docs/pages.test.ts',
 ];
 
 let checkout: string;
@@ -107,7 +107,7 @@ describe('a new service', () => {
     await run(node, 'client/generate.ts', '--check');
     await run('npx', '--no-install', 'tsc', '--project', 'tsconfig.json');
     await run('npx', '--no-install', 'biome', 'ci', '--vcs-enabled=false', '.');
-    expect(await run(node, 'test/check-documents.ts')).toContain('all documents are valid');
+    expect(await run(node, 'tools/check-documents.ts')).toContain('all documents are valid');
   });
 
   it('passes its own tests, and those whose result depends on the services of the shop', async () => {

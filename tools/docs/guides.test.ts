@@ -12,7 +12,7 @@ import { eventually, installPackage } from '@shop/shared/testing';
 import { askShop } from '../../cli/test/started-shop.ts';
 import { guideNames } from '../../gateway/plugin/pages/docs/chapters.ts';
 import { variables } from '../../gateway/plugin/pages/docs/guide-request.ts';
-import { type RunningShop, startShop } from '../running-shop.ts';
+import { type RunningShop, startShop } from '../../test/running-shop.ts';
 import { differences, type Exchange, examplesOf } from './guide-examples.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -53,6 +53,6 @@ export function tooOld(date: string, today: Date): string | undefined {
   if (days <= maximumAge) return undefined;
   return (
     `the list of advisories is ${days} days old, a release needs one of at most ${maximumAge}: ` +
-    'bring it up to date as test/supply-chain/README.md says'
+    'bring it up to date as tools/supply-chain/README.md says'
   );
 }

@@ -88,7 +88,7 @@ export function presentContracts(): Contracts {
   return contractsFrom((kind) => JSON.parse(JSON.stringify(readers[kind]())) as Node);
 }
 
-const released = (name: string): string => pathOf(`test/compatibility/released/${name}.json`);
+const released = (name: string): string => pathOf(`tools/compatibility/released/${name}.json`);
 
 export interface Release {
   readonly version: string;

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readYaml } from '@shop/shared/contract';
 import { memoryBounds, serviceNames as services } from '@shop/shared/runtime';
 import type { GatewayConfig } from '../../gateway/plugin/entry/gateway-config.ts';
-import { toolsOf } from '../install-tools.ts';
+import { toolsOf } from '../../test/install-tools.ts';
 import { render } from './kustomize.ts';
 import { containersOf, environmentOf, type Manifest, podOf } from './manifest.ts';
 import { permittedArrows } from './network.ts';
