@@ -26,6 +26,10 @@ function capture(stream: NodeJS.WriteStream): { text: string } {
 process.on('message', async ({ words, environment }: HostedCommand) => {
   clearTimeout(idle);
   process.env = { ...environment };
+  // COLUMNS gives the output the width of a terminal.
+  Object.assign(process.stdout, {
+    columns: environment.COLUMNS === undefined ? undefined : Number(environment.COLUMNS),
+  });
   const [output, complaints] = [capture(process.stdout), capture(process.stderr)];
   await runCommand(words);
   const code = process.exitCode ?? 0;

@@ -9,7 +9,7 @@ import { askShop, launchShop, queryShop, runningShop, runShop, type StartedShop 
 
 const columns = 60;
 /** Gives the output of a pipe the width of a terminal. */
-const narrow = { NODE_OPTIONS: `--import=data:text/javascript,process.stdout.columns=${columns}` };
+const narrow = { COLUMNS: String(columns) };
 const ada = { email: 'ada.lovelace.of.the.engine@shop.example', password: 'under the old oak' };
 
 let folder: string;

@@ -126,24 +126,27 @@ const host = { child: undefined as ChildProcess | undefined, usableUntil: 0, isB
 const usableFor = 5_000;
 
 /**
- * Runs the command line on a data folder, in a process that runs further commands later. A command with environment
- * variables, and one that begins while another one runs, gets a process of its own.
+ * Runs the command line on a data folder, in a process that runs further commands later. A command that begins while
+ * another one runs gets a process of its own. Environment variables may precede the parameters.
  * @throws Error when the output of a command with --json deviates from cli/outputs.yaml
  */
 export async function runShop(dataDir: string, ...words: Words): Promise<Ended> {
   const parameters = words.filter((word) => typeof word === 'string');
-  if (parameters.length < words.length || host.isBusy) return startCommand(dataDir, ...words).ended;
+  const environment = environmentOf(dataDir, words);
+  // NODE_OPTIONS change the start of a process.
+  if (host.isBusy || environment.NODE_OPTIONS !== undefined) return startCommand(dataDir, ...words).ended;
   host.isBusy = true;
   try {
-    const ended = await runHosted({
-      words: parameters,
-      environment: { ...plainEnvironment(), SHOP_DATA_DIR: dataDir },
-    });
+    const ended = await runHosted({ words: parameters, environment });
     checkOutput(parameters, ended.output);
     return ended;
   } finally {
     host.isBusy = false;
   }
+}
+
+function environmentOf(dataDir: string, [first]: Words): Record<string, string> {
+  return { ...plainEnvironment(), SHOP_DATA_DIR: dataDir, ...(typeof first === 'object' && first) };
 }
 
 async function runHosted(command: HostedCommand): Promise<Ended> {
@@ -175,13 +178,12 @@ async function runHosted(command: HostedCommand): Promise<Ended> {
 /** Starts the command line as `runShop` does. */
 export function startCommand(
   dataDir: string,
-  ...[first, ...others]: Words
+  ...words: Words
 ): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
-  const environment = typeof first === 'object' ? first : {};
-  const parameters = [first, ...others].filter((parameter) => typeof parameter === 'string');
+  const parameters = words.filter((word) => typeof word === 'string');
   const child = spawn(process.execPath, ['cli/src/shop.ts', ...parameters], {
     cwd: root,
-    env: { ...plainEnvironment(), SHOP_DATA_DIR: dataDir, ...environment },
+    env: environmentOf(dataDir, words),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const written = { output: '', complaints: '' };
