@@ -11,7 +11,6 @@ const longSuites = [
   'conformance',
   'containers',
   'differential',
-  'failover',
   'fuzz/fuzz.test',
   'newcomer',
   'observability',

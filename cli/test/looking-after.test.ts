@@ -350,21 +350,6 @@ describe('a healthy shop', () => {
       process.kill(Number(pid), 'SIGCONT');
     }
   });
-
-  it('has lost nothing in a failover', async () => {
-    const healthy = { code: 0, output: expect.stringMatching(/^failover +ok +all services agree since \S+Z$/m) };
-    expect(await runShop(dataDir, 'doctor', '--after-failover')).toMatchObject(healthy);
-    const compose = { SHOP_INSTALLATION: 'compose' };
-    expect(await runShop(dataDir, compose, 'doctor', '--after-failover', '--repair')).toMatchObject(healthy);
-  });
-
-  it.each([
-    [['--after-failover', '--since', '2026-01-01'], 'It must be in the last 72 hours: events are kept so long.'],
-    [['--repair'], 'error: --since and --repair are options of --after-failover'],
-  ])('is not compared with %j', async (options, complaint) => {
-    const refused = await runShop(dataDir, 'doctor', ...options);
-    expect([refused.code, refused.complaints]).toEqual([2, expect.stringContaining(complaint)]);
-  });
 });
 
 describe('a backup', () => {

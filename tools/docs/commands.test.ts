@@ -25,7 +25,6 @@ const notRun: readonly (readonly [string, string])[] = [
   ['new-service', 'it writes into the checkout; cli/test/new-service.test.ts runs it'],
   ['accounts verify-erased', 'it needs an erasure that every service has finished; test/erasure.test.ts runs it'],
   ['orders restore --all', 'it is a command of 1.1.0; services/orders/test/archived-orders.test.ts does what it does'],
-  ['doctor --after-failover', 'it is for several servers; test/failover runs it'],
 ];
 
 const program = await shopProgram();

@@ -1,9 +1,7 @@
-// `doctor`: checks everything that the shop needs, or what a failover has lost, and states what to do about each fault.
-import { comparableHours } from '@shop/shared/events';
+// `doctor`: checks everything that the shop needs, and states what to do about each fault.
 import { ConfigError, operatorCommand } from '@shop/shared/runtime';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { checkStores } from '../doctor/data-checks.ts';
-import { examineAfterFailover } from '../doctor/failover/after-failover.ts';
 import { type Finding, failed, ok, warning } from '../doctor/finding.ts';
 import { checkConfiguration, checkDataFolder, checkMail, checkNode, checkPort } from '../doctor/host-checks.ts';
 import { readWanted, type Wanted } from '../doctor/settings.ts';
@@ -15,46 +13,17 @@ import { dataFolder, findRunning } from '../shop/data-folder.ts';
 import { hasShop, withShop } from '../shop/open-shop.ts';
 import { requireNpm } from '../shop/require-npm.ts';
 import { givenEnvironment, readSettings, type Settings } from '../shop/settings.ts';
-import { moment } from './arguments.ts';
 import { readProcesses } from './status.ts';
 
 const colours = { ok: 'green', warning: 'yellow', failed: 'red' } as const;
 
-interface Given extends Output {
-  readonly afterFailover?: boolean;
-  readonly since?: string;
-  readonly repair?: boolean;
-}
-
-const hour = 3_600_000;
-/** The hours that are compared without --since. */
-const usualHours = 24;
-
 export function doctorCommand(): Command {
-  return withJson(new Command('doctor'))
-    .option('--after-failover', 'compare the services instead, and list what a failover of a database has lost')
-    .option('--since <time>', 'compare from this day or time; default: the last 24 hours', comparable)
-    .option('--repair', 'repair the losses that need no decision')
-    .action(async ({ afterFailover, since, repair = false, ...output }: Given, self: Command) => {
-      const isComparison = afterFailover === true;
-      if (!isComparison && (repair || since !== undefined)) {
-        self.error('error: --since and --repair are options of --after-failover');
-      }
-      const from = since ?? new Date(Date.now() - usualHours * hour).toISOString();
-      const findings = isComparison
-        ? await withShop((shop) => examineAfterFailover(shop, { since: from, repair }), { migrate: false })
-        : await examine();
-      const well = findings.every(({ state }) => state !== 'failed');
-      if (!well) process.exitCode = exitCodes.failed;
-      print(output, { well, findings }, () => describe(findings));
-    });
-}
-
-/** @throws InvalidArgumentError for a time from which the services may have deleted events since */
-function comparable(text: string): string {
-  const since = moment(text);
-  if (Date.parse(since) >= Date.now() - comparableHours * hour) return since;
-  throw new InvalidArgumentError(`It must be in the last ${comparableHours} hours: events are kept so long.`);
+  return withJson(new Command('doctor')).action(async (output: Output) => {
+    const findings = await examine();
+    const well = findings.every(({ state }) => state !== 'failed');
+    if (!well) process.exitCode = exitCodes.failed;
+    print(output, { well, findings }, () => describe(findings));
+  });
 }
 
 async function examine(): Promise<Finding[]> {

@@ -1,13 +1,6 @@
 // One result of the doctor.
 
-/** What a finding is about, when it is about one order, reservation or account. */
-export interface Subject {
-  readonly orderId?: string;
-  readonly reservationId?: string;
-  readonly accountId?: string;
-}
-
-export interface Finding extends Subject {
+export interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warning' | 'failed';
   readonly detail: string;

@@ -17,7 +17,7 @@ export async function withDeadLetters<T>(shop: OpenShop, use: (letters: DeadLett
 }
 
 /** The address of the broker. */
-export function eventsUrlOf({ settings, running, databases }: OpenShop): string {
+function eventsUrlOf({ settings, running, databases }: OpenShop): string {
   return settings.eventsUrl ?? running?.eventsUrl ?? databases.events;
 }
 

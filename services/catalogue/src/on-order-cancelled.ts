@@ -5,16 +5,15 @@ import { giveStockBack, lockReservation } from './reservation.ts';
 
 /**
  * Releases the stock exactly once, also when `order.created.v1` has not arrived. When the reservation is unknown, the
- * event reports `failed`, which the order then shows. An order is cancelled a second time when a failover lost its
- * cancellation: its stock is released already, and the event reports it again.
+ * event reports `failed`, which the order then shows.
  */
 export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event, tx) => {
   const { reservationId, orderId, accountId, cancelledBy: actor = 'customer' } = event.data;
   const reservation = await lockReservation(tx, reservationId);
+  if (reservation?.state === 'released' && reservation.orderId === orderId) return;
   if (reservation?.state === 'shipped') {
     throw new PoisonError(`order ${orderId} is cancelled, but reservation ${reservationId} has shipped`);
   }
-  const wasReleased = reservation?.state === 'released' && reservation.orderId === orderId;
   const holds = reservation?.state === 'held' || reservation?.state === 'confirmed';
   // The time comes from the database's clock, as that of the cancellation does, because the customer sees both times.
   const { requestId, traceparent } = event;
@@ -30,7 +29,7 @@ export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event
       orderId,
       accountId,
       reservationId,
-      outcome: holds || wasReleased ? 'done' : 'failed',
+      outcome: holds ? 'done' : 'failed',
       releasedAt: releasedAt.toISOString(),
     },
   });

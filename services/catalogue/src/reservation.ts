@@ -67,7 +67,7 @@ export async function giveStockBack(
   orderId: string | null,
   cause: MovementCause,
 ): Promise<Date> {
-  const { actor, actorId, requestId, reason } = cause;
+  const { actor, actorId, requestId } = cause;
   const releasedAt = await end(tx, id, 'released', orderId);
   const given = await sql<MovedStock & { quantity: number }>(
     tx,
@@ -82,12 +82,12 @@ export async function giveStockBack(
          low_stock_threshold
      ), booked AS (
        INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, order_id, stock_after, promised_after,
-         actor, actor_id, request_id, reason)
-       SELECT id, 'released', quantity, $1, $2, stock, promised, $3, $4, $5, $6 FROM given_back
+         actor, actor_id, request_id)
+       SELECT id, 'released', quantity, $1, $2, stock, promised, $3, $4, $5 FROM given_back
      )
      SELECT id AS "productId", name, quantity, stock, promised, version, low_stock_threshold AS threshold
      FROM given_back`,
-    [id, orderId, actor, actorId ?? null, requestId ?? null, reason ?? null],
+    [id, orderId, actor, actorId ?? null, requestId ?? null],
   );
   countStock(tx, 'released', given);
   const changes = given.map((line) => ({ ...line, before: { promised: line.promised + line.quantity } }));

@@ -8,7 +8,7 @@ import { appendStockEvents, type MovedStock } from './stock-events.ts';
 import type { MovementCause } from './stock-ledger.ts';
 import { usualPriceSql } from './usual-price.ts';
 
-export type ReservationInput = components['schemas']['NewReservation'];
+type ReservationInput = components['schemas']['NewReservation'];
 type WantedLine = ReservationInput['lines'][number];
 type ReservedLine = components['schemas']['ReservedLine'];
 
@@ -44,13 +44,13 @@ const unlimited = { orders: 2_147_483_647, units: Number.MAX_SAFE_INTEGER };
  * @returns undefined when the id was used before
  * @throws Problem when a line cannot be reserved, or a limit of the account would be exceeded
  */
-export async function takeStock(
+async function takeStock(
   tx: Transaction,
   input: ReservationInput,
   seconds: number,
   cause: MovementCause,
 ): Promise<ReservedLine[] | undefined> {
-  const { actor, actorId, requestId, reason } = cause;
+  const { actor, actorId, requestId } = cause;
   const { reservationId, accountId, lines, holdLimits, networkHold } = input;
   const limits = { ...unlimited, ...holdLimits };
   const isCounted = holdLimits !== undefined || networkHold !== undefined;
@@ -58,7 +58,7 @@ export async function takeStock(
     tx,
     `WITH claimed AS (
        INSERT INTO reservations (id, account_id, settle_at, counted_units, network)
-       VALUES ($1, $2, now() + $3 * interval '1 second', $7, $13)
+       VALUES ($1, $2, now() + $3 * interval '1 second', $7, $12)
        ON CONFLICT (id) DO NOTHING RETURNING account_id, counted_units
      ), counted AS (
        INSERT INTO account_holds AS hold (account_id, orders, units)
@@ -68,13 +68,13 @@ export async function takeStock(
        RETURNING account_id
      ), shared AS (
        INSERT INTO network_holds AS hold (network, units)
-       SELECT $13, counted_units FROM claimed JOIN counted USING (account_id)
-       WHERE $13::text IS NOT NULL AND counted_units <= $14::bigint
+       SELECT $12, counted_units FROM claimed JOIN counted USING (account_id)
+       WHERE $12::text IS NOT NULL AND counted_units <= $13::bigint
        ON CONFLICT (network) DO UPDATE SET units = hold.units + excluded.units
-       WHERE hold.units + excluded.units <= $14
+       WHERE hold.units + excluded.units <= $13
        RETURNING network
      ), permitted AS (
-       SELECT account_id FROM counted WHERE $13::text IS NULL OR EXISTS (SELECT FROM shared)
+       SELECT account_id FROM counted WHERE $12::text IS NULL OR EXISTS (SELECT FROM shared)
        UNION ALL SELECT account_id FROM claimed WHERE counted_units = 0
      ), free AS (
        SELECT id, quantity FROM products
@@ -97,8 +97,8 @@ export async function takeStock(
        SELECT $1, id, quantity, name, price_minor FROM taken
      ), booked AS (
        INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after, actor,
-         actor_id, request_id, reason)
-       SELECT id, 'reserved', quantity, $1, stock, promised, $10, $11, $6, $12 FROM taken
+         actor_id, request_id)
+       SELECT id, 'reserved', quantity, $1, stock, promised, $10, $11, $6 FROM taken
      )
      SELECT free.id AS "productId", taken.quantity, taken.name, taken.price_minor AS "unitPriceMinor",
        ${usualPriceSql('taken.id', 'taken.price_minor')} AS "usualPriceMinor",
@@ -117,7 +117,6 @@ export async function takeStock(
       limits.units,
       actor,
       actorId ?? null,
-      reason ?? null,
       networkHold?.network ?? null,
       networkHold?.units ?? null,
     ],

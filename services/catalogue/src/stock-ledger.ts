@@ -13,7 +13,7 @@ export interface MovementCause {
   readonly requestId?: string | undefined;
   /** W3C trace context of that request. */
   readonly traceparent?: string | undefined;
-  /** Why an operator moved the stock of a reservation; absent for all other movements of reservations. */
+  /** The reason in the history of products, such as the import that changed them. */
   readonly reason?: string | undefined;
 }
 

@@ -161,7 +161,7 @@ describe('order.cancelled.v1', () => {
     }
   });
 
-  it('releases once when two events report the cancellation, and reports the release for each of them', async () => {
+  it('releases and publishes once when two events report the cancellation', async () => {
     const order = await reserved();
     await send(order, 'cancelled');
     await taken(order, 1);
@@ -170,7 +170,7 @@ describe('order.cancelled.v1', () => {
     await taken(order, 2);
     expect(await inventory.figures(order.productId)).toBe('5/0/0');
     expect(await inventory.book(order.productId)).toBe('received 5, reserved 2, released 2');
-    expect((await released(order)).map(({ data }) => data.outcome)).toEqual(['done', 'done']);
+    expect((await released(order)).map(({ data }) => data.outcome)).toEqual(['done']);
   });
 
   it('publishes a failure when the reservation does not exist', async () => {

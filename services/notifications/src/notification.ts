@@ -88,23 +88,22 @@ export function isAboutOrder(occasion: Occasion): occasion is OrderOccasion {
 /**
  * Adds an e-mail for each event. An order that already has an e-mail of this kind gets no second one. The stored kind
  * of an e-mail that can be repeated has the version of the order.
- * @returns the number of added e-mails
  */
 export async function addNotifications<K extends OrderKind>(
   tx: Transaction,
   kind: K,
   events: readonly ShopEvent<Causes[K]>[],
-): Promise<number> {
+): Promise<void> {
   const details = events.map(({ data, sequence }) =>
     repeatedKinds.some((each) => each === kind) ? { orderVersion: sequence, ...data } : data,
   );
-  const added = await sql(
+  await sql(
     tx,
     `INSERT INTO notifications (kind, id, order_id, account_id, details, request_id, traceparent)
      SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::json[], $6::text[], $7::text[])
        AS added (kind, id, order_id, account_id, details, request_id, traceparent)
      WHERE NOT EXISTS (SELECT FROM erased_accounts e WHERE e.account_id = added.account_id)
-     ON CONFLICT (order_id, kind) DO NOTHING RETURNING id`,
+     ON CONFLICT (order_id, kind) DO NOTHING`,
     [
       details.map((data) => ('orderVersion' in data ? `${kind} ${data.orderVersion}` : kind)),
       events.map(() => newId()),
@@ -115,7 +114,6 @@ export async function addNotifications<K extends OrderKind>(
       events.map(({ traceparent }) => traceparent ?? null),
     ],
   );
-  return added.length;
 }
 
 /**

@@ -2,7 +2,6 @@
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 import { addNotifications, replaceObsolete } from './notification.ts';
-import { reportAgain } from './report-again.ts';
 
 /** @param wake called after COMMIT, because there may be an e-mail to send */
 export async function onOrderCancelled(
@@ -10,7 +9,7 @@ export async function onOrderCancelled(
   tx: Transaction,
   wake: () => void,
 ): Promise<void> {
-  if ((await addNotifications(tx, 'order-cancelled', [event])) === 0) await reportAgain(event, tx);
+  await addNotifications(tx, 'order-cancelled', [event]);
   await replaceObsolete(tx, event.data.orderId);
   tx.afterCommit(wake);
 }

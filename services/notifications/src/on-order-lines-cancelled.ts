@@ -2,7 +2,6 @@
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 import { addNotifications } from './notification.ts';
-import { reportAgain } from './report-again.ts';
 
 /** @param wake called after COMMIT, because there is an e-mail to send */
 export async function onOrderLinesCancelled(
@@ -10,6 +9,6 @@ export async function onOrderLinesCancelled(
   tx: Transaction,
   wake: () => void,
 ): Promise<void> {
-  if ((await addNotifications(tx, 'order-lines-cancelled', [event])) === 0) await reportAgain(event, tx);
+  await addNotifications(tx, 'order-lines-cancelled', [event]);
   tx.afterCommit(wake);
 }

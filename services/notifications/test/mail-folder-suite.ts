@@ -34,29 +34,6 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
         return content.replaceAll('=\r\n', '').replaceAll('\r\n ', ' ').replaceAll(/: +/g, ': ');
       }, 10_000);
 
-    /** The reports of e-mails about cancelled units of the order. */
-    const linesToldOf = (id: string): string[] =>
-      events.told
-        .filter(({ orderId, kind }) => orderId === id && /lines/.test(kind))
-        .map(({ kind, orderVersion, outcome }) => `${kind} ${orderVersion} ${outcome}`);
-
-    it('reports the e-mail again when a failover lost a cancellation of units, unless other units are cancelled', async () => {
-      const order = someOrder();
-      await events.send('account.registered.v1', order.account);
-      await events.send('order.created.v1', order.created);
-      const cancelled = { ...order.linesCancelled, orderVersion: 2 };
-      await events.send('order.lines-cancelled.v1', cancelled);
-      await eventually(() => expect(linesToldOf(order.orderId)).toHaveLength(1));
-      await events.send('order.lines-cancelled.v1', cancelled);
-      await eventually(() => expect(linesToldOf(order.orderId)).toHaveLength(2));
-      const others = cancelled.items.map((item) => ({ ...item, quantity: item.quantity + 1 }));
-      await events.send('order.lines-cancelled.v1', { ...cancelled, items: others });
-      await eventually(() => expect(linesToldOf(order.orderId)).toHaveLength(3));
-      const [done, failed] = ['order-lines-cancelled 2 done', 'order-lines-cancelled 2 failed'];
-      expect(linesToldOf(order.orderId)).toEqual([done, done, failed]);
-      expect(await files(order.orderId)).toHaveLength(2);
-    });
-
     it('writes an e-mail for an order received, shipped and cancelled', async () => {
       const order = someOrder();
       await events.send('account.registered.v1', order.account);
@@ -132,9 +109,10 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
         expect(content).toContain('Total          EUR 140.49');
       }
       await eventually(() => {
-        // An e-mail that was sent before the repeated event is reported again.
-        const told = new Set(linesToldOf(order.orderId));
-        expect([...told].sort()).toEqual(versions.map((version) => `order-lines-cancelled ${version} done`));
+        const told = events.told.filter(({ orderId, kind }) => orderId === order.orderId && /lines/.test(kind));
+        expect(told.map(({ kind, outcome, orderVersion }) => [kind, outcome, orderVersion]).sort()).toEqual(
+          versions.map((version) => ['order-lines-cancelled', 'done', version]),
+        );
       });
       expect(await files(order.orderId)).toHaveLength(3);
     });
@@ -185,19 +163,17 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
       expect(events.requestIds.get(order.orderId)).toBe('request-17');
     });
 
-    it('sends one e-mail when the event arrives several times, and reports it again for another event', async () => {
+    it('sends one e-mail when the event arrives several times, also with another id', async () => {
       const order = someOrder();
       const id = newId();
       await events.send('account.registered.v1', order.account);
       await Promise.all(Array.from({ length: 5 }, () => events.send('order.cancelled.v1', order.cancelled, { id })));
+      await events.send('order.cancelled.v1', order.cancelled);
       await mail(order.orderId, 'order-cancelled');
       const told = () => events.told.filter(({ orderId }) => orderId === order.orderId);
       await eventually(() => expect(told()).toHaveLength(1));
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       expect(told()).toHaveLength(1);
-      const cancelledAt = '2099-01-01T00:00:00.000Z';
-      await events.send('order.cancelled.v1', { ...order.cancelled, cancelledAt });
-      await eventually(() => expect(told()).toEqual([told()[0], { ...told()[0], sentAt: cancelledAt }]));
       expect(await files(order.orderId)).toEqual([`${order.orderId}.order-cancelled.eml`]);
       const { rows } = await services
         .service('notifications')

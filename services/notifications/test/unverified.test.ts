@@ -62,27 +62,6 @@ it('withholds e-mails about orders until the address is verified', async () => {
   expect(await files(order)).toHaveLength(2);
 });
 
-it('gives a waiting e-mail the units that are cancelled instead of those that a failover lost', async () => {
-  const order = await orderOfStranger();
-  await events.send('order.created.v1', order.created);
-  await becomes(order, 'order-received delayed');
-  const cancelled = { ...order.linesCancelled, orderVersion: 2 };
-  await events.send('order.lines-cancelled.v1', cancelled);
-  await becomes(order, 'order-received delayed', 'order-lines-cancelled 2 delayed');
-  const items = cancelled.items.map((item) => ({ ...item, quantity: item.quantity + 1 }));
-  await events.send('order.lines-cancelled.v1', { ...cancelled, items });
-  const stored = async () =>
-    (
-      await database().query<{ items: unknown }>(
-        "SELECT details->'items' AS items FROM notifications WHERE order_id = $1 AND kind = 'order-lines-cancelled 2'",
-        [order.orderId],
-      )
-    ).rows;
-  await eventually(async () => expect(await stored()).toEqual([{ items }]));
-  await verify(order);
-  await becomes(order, 'order-received sent', 'order-lines-cancelled 2 sent');
-});
-
 it('withholds them when the order arrives before the account', async () => {
   const order = someOrder();
   await events.send('order.created.v1', order.created);

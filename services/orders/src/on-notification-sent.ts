@@ -1,16 +1,11 @@
 // notification.sent.v1: records that the customer was notified of a cancellation, or could not be. Other e-mails are
 // ignored.
 import { sql, type Transaction } from '@shop/shared/database';
-import type { EventPayloads, SelectiveHandler, ShopEvent } from '@shop/shared/events';
-
-/** Whether an event about an e-mail changes its order. */
-export function changesOrder({ data }: Pick<ShopEvent<'notification.sent.v1'>, 'data'>): boolean {
-  return data.kind === 'order-cancelled' || data.kind === 'order-lines-cancelled';
-}
+import type { EventPayloads, SelectiveHandler } from '@shop/shared/events';
 
 /** An earlier failure that arrives after the success changes nothing. */
 export const onNotificationSent: SelectiveHandler<'notification.sent.v1'> = {
-  when: changesOrder,
+  when: ({ data }) => data.kind === 'order-cancelled' || data.kind === 'order-lines-cancelled',
   async take({ data }, tx) {
     if (data.kind === 'order-lines-cancelled') return recordLinesNotice(tx, data);
     await sql(

@@ -1,16 +1,5 @@
 // Events: publishes them together with a change, and handles each of them once.
 export { appendEvent, appendEvents, type NewEvent } from './append-event.ts';
-export {
-  comparableHours,
-  deliverAgain,
-  findUnhandled,
-  findUnknown,
-  type HandledEvent,
-  handledEvents,
-  publishedEvents,
-  type SentEvent,
-  senderOf,
-} from './compare-events.ts';
 export { connectTransport } from './connect-transport.ts';
 export { type ConsumeOptions, consume, type Handlers } from './consume.ts';
 export { type ConsumerName, consumers, type HandlersOf } from './consumers.ts';

@@ -64,12 +64,6 @@ export interface Transport {
    */
   publish(messages: readonly Message[]): Promise<readonly Outcome[]>;
   /**
-   * Delivers a message to one consumer, also when the consumer had it before. Operators may do so, although they may
-   * not publish.
-   * @throws BrokerUnavailableError, or the error of the database that has the queue, when the message is not stored
-   */
-  deliverTo(consumer: string, message: Message): Promise<void>;
-  /**
    * Starts a consumer. It survives every loss of the broker. The returned function stops it and waits for deliveries in
    * progress.
    */

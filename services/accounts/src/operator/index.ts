@@ -1,7 +1,6 @@
 // The operator's functions for accounts. The command line calls these functions in its own process.
 export { announceAccounts } from './announce-accounts.ts';
 export { type AuditFilter, type RecordedEntry, readAuditLog } from './audit-log.ts';
-export { type KnownVersion, overtakeVersion, readAccountVersions } from './compare-accounts.ts';
 export { eraseAsOperator, findPersonalData } from './erasure.ts';
 export {
   createMachine,

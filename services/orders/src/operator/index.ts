@@ -1,18 +1,8 @@
 // The operator's functions for orders. The command line calls these functions in its own process.
 export type { FulfilmentState } from '../advance-order.ts';
-export { changesOrder } from '../on-notification-sent.ts';
 export { type OrderStatus, statuses } from '../order-status.ts';
 export type { Allocate } from '../ship-order.ts';
 export type { OrderTrace } from '../trace-order.ts';
-export {
-  eachChangedOrder,
-  type KnownOrder,
-  type OrderReference,
-  readCustomerVersions,
-  readFences,
-  readKnownOrders,
-  resolveLostOrder,
-} from './compare-orders.ts';
 export { countOrders, type OrderCounts } from './count-orders.ts';
 export { findPersonalData } from './find-personal-data.ts';
 export { listRefundsDue, type RefundDue } from './list-refunds.ts';

@@ -4,7 +4,7 @@ import { familyOf } from '../event.ts';
 import { BrokerUnavailableError, type Outcome, type Transport } from '../transport.ts';
 import { Connection, type PgBossOptions } from './connection.ts';
 import { deadLettersOf } from './dead-letters.ts';
-import { deadOf, insertMessages, sendAgain } from './queues.ts';
+import { deadOf, insertMessages } from './queues.ts';
 
 /** Resolves when PostgreSQL was reached, or after `patience`; the transport keeps trying in both cases. */
 export async function connectPgBoss(options: PgBossOptions): Promise<Transport> {
@@ -24,9 +24,6 @@ export async function connectPgBoss(options: PgBossOptions): Promise<Transport> 
         }
       }
       return outcomes;
-    },
-    async deliverTo(consumer, { id, content }) {
-      await sendAgain(connection.boss(), consumer, { eventId: id, content });
     },
     async subscribe(subscription) {
       await connection.subscribe(subscription);

@@ -18,8 +18,6 @@ export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transpo
 
   return {
     publish: (messages) => publisher.publish(messages),
-    deliverTo: (consumer, { id, type, content }) =>
-      publisher.sendTo(consumer, Buffer.from(content), { messageId: id, type }),
     async subscribe(subscription) {
       const consumer = await openConsumer(options, names, publisher, subscription);
       connections.add(consumer.connection);

@@ -64,7 +64,7 @@ describe('users with rights of their own', () => {
     await Promise.all([...transports.values()].map((transport) => transport.close()));
   });
 
-  it('permits services to publish and consume their events, and the operator to replay dead letters and to deliver events again', async () => {
+  it('permits services to publish and consume their events, and the operator to replay dead letters', async () => {
     let good = false;
     const inventory = await record(as('catalogue'), 'catalogue.inventory', () =>
       good ? { kind: 'done' } : { kind: 'dead', reason: 'no such product' },
@@ -88,9 +88,6 @@ describe('users with rights of their own', () => {
     good = true;
     expect(await as('operator').replay('catalogue.inventory', letter?.id ?? '')).toBe(true);
     await eventually(() => expect(inventory.deliveries).toHaveLength(2));
-    await as('operator').deliverTo('catalogue.inventory', message('order.cancelled.v1'));
-    await eventually(() => expect(inventory.deliveries).toHaveLength(3));
-    expect(mail.deliveries).toHaveLength(2);
     await Promise.all([inventory.stop(), mail.stop(), effects.stop()]);
   });
 

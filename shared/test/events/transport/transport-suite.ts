@@ -55,19 +55,6 @@ export const transportSuite = (kind: Kind): void =>
       await Promise.all([both.stop(), cancelled.stop()]);
     });
 
-    it('delivers an event to one consumer again', async () => {
-      const both = await record(transport, 'both');
-      const cancelled = await record(transport, 'cancelled');
-      const sent = message('order.cancelled.v1');
-      const numbers = () =>
-        [both, cancelled].map(({ deliveries }) => deliveries.filter(({ content }) => content === sent.content).length);
-      await transport.publish([sent]);
-      await eventually(() => expect(numbers()).toEqual([1, 1]));
-      await transport.deliverTo('cancelled', sent);
-      await eventually(() => expect(numbers()).toEqual([1, 2]));
-      await Promise.all([both.stop(), cancelled.stop()]);
-    });
-
     it('delivers a later version of an event to the consumers of the earlier one', async () => {
       const cancelled = await record(transport, 'cancelled');
       const later = message('order.cancelled.v2');

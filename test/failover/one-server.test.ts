@@ -1,4 +1,0 @@
-// A failover of the one server of all services, with the queue of events in PostgreSQL.
-import { oneServerSuite } from './one-server-suite.ts';
-
-oneServerSuite('pg-boss');
