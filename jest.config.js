@@ -1,7 +1,8 @@
 // Tests run as ES modules on one embedded PostgreSQL per run. shared/src/testing starts it.
 import { availableParallelism } from 'node:os';
 
-// Suites that take minutes or need more than npm: folders of test/, or one file in a folder whose other tests are quick.
+// Suites that take minutes or need more than npm: folders of a room of test/, or one file in a folder whose other tests
+// are quick.
 // `npm test -- outages` runs one of them; `npm test` runs none of them.
 const longSuites = [
   'attacks',
@@ -37,7 +38,7 @@ export default {
   testMatch: ['<rootDir>/**/test/**/*.test.ts', '<rootDir>/tools/**/*.test.ts'],
   testPathIgnorePatterns: [
     '/node_modules/',
-    ...longSuites.filter((suite) => !isNamed(suite)).map((suite) => `<rootDir>/test/${suite}`),
+    ...longSuites.filter((suite) => !isNamed(suite)).map((suite) => `<rootDir>/test/[a-z]+/${suite}`),
     ...(isNamed('broker') ? [] : ['\\.broker\\.test\\.ts$']),
     // `npm run check` runs the tests of documents, manifests and releases.
     ...(['tools', 'broker', 'consumer-contracts'].some(isNamed) ? [] : ['<rootDir>/tools/']),

@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { hostileBodies } from '../shared/test/http/hostile-bodies.ts';
 import { hostileQueries } from '../shared/test/http/hostile-queries.ts';
-import { costOf } from '../test/hostile/processor-time.ts';
+import { costOf } from '../test/abuse/attacks/processor-time.ts';
 import { steadyP99 } from './gateway/steady.ts';
 import { type Asked, type AttackedOperation, attackedOperations } from './hostile/operations.ts';
 import { type BenchShop, openShop } from './orders/shop.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
-import { copyCheckout } from '../../test/outages/copy-checkout.ts';
+import { copyCheckout } from '../../test/faults/outages/copy-checkout.ts';
 import { processesOf, watchSources } from '../src/launcher/watch-sources.ts';
 import { launchShop, processIdOf, type StartedShop } from './started-shop.ts';
 

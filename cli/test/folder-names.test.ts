@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { copyCheckout } from '../../test/outages/copy-checkout.ts';
+import { copyCheckout } from '../../test/faults/outages/copy-checkout.ts';
 import { launchShop, runShop, type StartedShop } from './started-shop.ts';
 
 let checkout: string;

@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { copyCheckout } from '../../test/outages/copy-checkout.ts';
+import { copyCheckout } from '../../test/faults/outages/copy-checkout.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;
 /** The version that the changelog announces, if it announces one. */

@@ -22,8 +22,11 @@ const password = 'a long and quiet river';
 const notRun: readonly (readonly [string, string])[] = [
   ['restore /', 'it needs a folder without a shop; cli/test/backup.test.ts restores'],
   ['restore FOLDER', 'the same'],
-  ['new-service', 'it writes into the checkout; cli/test/new-service.test.ts runs it'],
-  ['accounts verify-erased', 'it needs an erasure that every service has finished; test/erasure.test.ts runs it'],
+  ['new-service', 'it writes into the checkout; tools/new-service has its tests'],
+  [
+    'accounts verify-erased',
+    'it needs an erasure that every service has finished; test/system/erasure.test.ts runs it',
+  ],
   ['orders restore --all', 'it is a command of 1.1.0; services/orders/test/archived-orders.test.ts does what it does'],
 ];
 

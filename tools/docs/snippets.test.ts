@@ -1,5 +1,5 @@
 // The code beside each operation: curl and JavaScript can be parsed, and the typed client accepts its part.
-// test/clients/python.test.ts parses the Python.
+// test/system/clients/python.test.ts parses the Python.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

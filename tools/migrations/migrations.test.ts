@@ -11,7 +11,7 @@ import { readSchema, withoutUnused } from './released-schema.ts';
 
 const shared = fileURLToPath(new URL('../../shared/migrations/', import.meta.url));
 
-const expand = fileURLToPath(new URL('../../test/upgrades/expand/', import.meta.url));
+const expand = fileURLToPath(new URL('../../test/system/upgrades/expand/', import.meta.url));
 const expansions = serviceNames.flatMap((service) =>
   readdirSync(`${expand}${service}`).map((name) => [service, name] as const),
 );

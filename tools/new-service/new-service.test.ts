@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually, plainEnvironment } from '@shop/shared/testing';
 import { launchShop, type StartedShop } from '../../cli/test/started-shop.ts';
-import { copyCheckout } from '../../test/outages/copy-checkout.ts';
+import { copyCheckout } from '../../test/faults/outages/copy-checkout.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const name = 'reviews';
@@ -26,7 +26,7 @@ const generated = [
   'shared/src/runtime/services.ts',
 ];
 
-/** Matches the names of those tests of test/access/matrix.test.ts whose result depends on the new service. */
+/** Matches the names of those tests of test/system/access/matrix.test.ts whose result depends on the new service. */
 const accessTests = 'has a rule for every operation|getReviews|on a read-only server';
 
 /** Tests that read the list of services, their contracts or their manifests. */
@@ -118,7 +118,7 @@ describe('a new service', () => {
   });
 
   it('admits the callers that its access rules name, through the gateway and directly', async () => {
-    const output = await run(node, ...jest, 'test/access/matrix', '--verbose', '--testNamePattern', accessTests);
+    const output = await run(node, ...jest, 'test/system/access/matrix', '--verbose', '--testNamePattern', accessTests);
     expect(output).toMatch(/getReviews through the gateway as owner[\s\S]+getReviews past the gateway as owner/);
     expect(output).toMatch(/Tests: +\d+ skipped, \d+ passed, \d+ total/);
   });

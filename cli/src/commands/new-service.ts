@@ -14,7 +14,7 @@ export function newServiceCommand(): Command {
           `The service ${name} is written:`,
           ...files.map((file) => `  ${file}`),
           '',
-          'Next: npm ci, npm test -- services/' + name + ' test/access, and npm start.',
+          'Next: npm ci, npm test -- services/' + name + ' test/system/access, and npm start.',
         ].join('\n'),
       );
     });

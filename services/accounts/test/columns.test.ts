@@ -1,6 +1,6 @@
 // Every column of accounts. A column that is added has to appear here: as a member of the profile, or with the reason
 // for which it is none. The tests then find the places that do not know the member. export-account.test.ts proves that
-// the holder gets every column, and test/erasure.test.ts that nothing of them is left after an erasure.
+// the holder gets every column, and test/system/erasure.test.ts that nothing of them is left after an erasure.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';

@@ -1,0 +1,68 @@
+// No request to an operation with a body or a query makes a service send a long response, respond slowly or run out of
+// memory.
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { loadContract, maxBodyBytes } from '@shop/shared/contract';
+import { newId, type ServiceName } from '@shop/shared/runtime';
+import { startServices, type TestServices } from '@shop/shared/testing';
+import { hostileBodies } from '../../../shared/test/http/hostile-bodies.ts';
+import { hostileQueries } from '../../../shared/test/http/hostile-queries.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const services = ['accounts', 'orders', 'catalogue'] as const satisfies readonly ServiceName[];
+const maxAnswer = 64 * 1024;
+
+const operations = services.flatMap((service) =>
+  loadContract(join(root, 'services', service, 'openapi.yaml'))
+    .operations.filter(({ path }) => !path.startsWith('/internal/'))
+    .map((operation) => ({ ...operation, service })),
+);
+const withBody = operations.flatMap(({ body, ...operation }) =>
+  body === undefined ? [] : [{ ...operation, mediaType: body.mediaTypes[0] ?? '' }],
+);
+
+let shop: TestServices;
+let token: string;
+let accountId: string;
+
+beforeAll(async () => {
+  // The service has the memory limit of the smallest container.
+  shop = await startServices(services, { environment: { NODE_OPTIONS: '--max-old-space-size=128' } });
+  accountId = newId();
+  token = await shop.issuer.sign({
+    accountId,
+    scopes: ['accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write'],
+  });
+});
+afterAll(() => shop?.stop());
+
+const target = (path: string) => path.replace('{accountId}', accountId).replace(/\{\w+\}/, newId());
+
+async function bytesOf(service: ServiceName, path: string, init: RequestInit): Promise<number> {
+  const headers = { Authorization: `Bearer ${token}`, ...init.headers };
+  const answer = await fetch(new URL(target(path), shop.service(service).url), { ...init, headers });
+  const bytes = (await answer.bytes()).length;
+  expect(answer.status).toBeLessThan(500);
+  return bytes;
+}
+
+describe.each(withBody)('$operationId', ({ service, path, method, mediaType, maxBytes = maxBodyBytes }) => {
+  it.each(Object.entries(hostileBodies(maxBytes)))('%s', async (_name, body) => {
+    const headers = { 'Content-Type': mediaType };
+    expect(await bytesOf(service, path, { method: method.toUpperCase(), body, headers })).toBeLessThan(maxAnswer);
+  });
+});
+
+describe.each(operations.filter(({ method }) => method === 'get'))('$operationId', ({ service, path }) => {
+  it.each(Object.entries(hostileQueries(15_000)))('%s', async (_name, query) => {
+    expect(await bytesOf(service, `${path}?${query}`, {})).toBeLessThan(maxAnswer);
+  });
+});
+
+it('all services are still ready', async () => {
+  for (const service of services) {
+    expect((await shop.service(service).client.get('/health/ready')).status).toBe(200);
+    expect(shop.service(service).output()).not.toMatch(/heap out of memory|internal-error/);
+  }
+});

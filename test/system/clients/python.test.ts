@@ -1,0 +1,31 @@
+// The Python beside each operation of the reference can be parsed by Python.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, it } from '@jest/globals';
+import { installPackage } from '@shop/shared/testing';
+import { parse } from 'yaml';
+import { withoutMarks } from '../../../gateway/plugin/pages/docs/own-values.ts';
+import { publishedDocument } from '../../../gateway/plugin/pages/docs/published-document.ts';
+import { exampleRequest } from '../../../gateway/plugin/pages/docs/reference/example-request.ts';
+import { operationViews } from '../../../gateway/plugin/pages/docs/reference/operation-view.ts';
+import { snippetsOf } from '../../../gateway/plugin/pages/docs/reference/snippets.ts';
+
+const folder = fileURLToPath(new URL('../../../gateway/config', import.meta.url));
+const parseAll =
+  'import ast, json, sys; programs = json.load(sys.stdin); [ast.parse(one) for one in programs]; print(len(programs))';
+
+beforeAll(async () => {
+  if (spawnSync('python3', ['--version']).status !== 0) await installPackage('python3');
+});
+
+it('is Python', () => {
+  const config = parse(readFileSync(`${folder}/gateway.config.yml`, 'utf8'));
+  const operations = operationViews(publishedDocument(config, folder));
+  const programs = operations.map((operation) =>
+    withoutMarks(snippetsOf(exampleRequest(operation)).find(({ id }) => id === 'python')?.text ?? ''),
+  );
+  expect(programs.every((program) => program.includes('import '))).toBe(true);
+  const parsed = execFileSync('python3', ['-c', parseAll], { input: JSON.stringify(programs), encoding: 'utf8' });
+  expect(Number(parsed)).toBe(operations.length);
+});

@@ -1,0 +1,33 @@
+// The documents that the gateway publishes, as files for the tools.
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { createDocumentation } from '../../../gateway/plugin/pages/docs/documentation.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+export interface PublishedFile {
+  readonly kind: 'openapi' | 'asyncapi';
+  /** The name of the file in the folder. */
+  readonly name: string;
+}
+
+/** Writes the OpenAPI document and the AsyncAPI document of each service to a folder. */
+export async function writeDocuments(folder: string): Promise<PublishedFile[]> {
+  const configuration = `${root}/gateway/config`;
+  const config = parse(readFileSync(`${configuration}/gateway.config.yml`, 'utf8'));
+  const folders = { folder: configuration, guides: `${root}/docs`, services: `${root}/services` };
+  const pages = [...createDocumentation({ config, ...folders })].filter(([path]) =>
+    /^\/v1\/openapi\.json$|^\/docs\/asyncapi\//.test(path),
+  );
+  return Promise.all(
+    pages.map(async ([path, page]): Promise<PublishedFile> => {
+      const kind = path === '/v1/openapi.json' ? 'openapi' : 'asyncapi';
+      const name = path.slice(path.lastIndexOf('/') + 1);
+      await writeFile(join(folder, name), (await page.encoded(undefined)).body);
+      return { kind, name };
+    }),
+  );
+}
