@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newId } from '@shop/shared/runtime';
+import { newId, serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import type { RunningShop } from '../src/shop/data-folder.ts';
 import { askShop, launchShop, queryShop, runningShop, runShop, type StartedShop } from './started-shop.ts';
@@ -219,6 +219,29 @@ describe('stock holds', () => {
       async () => expect(await askShop(dataDir, 'stock', 'holds', '--limit', '5')).toEqual([]),
       settledWithin,
     );
+  });
+});
+
+describe('events republish', () => {
+  it('has the services publish again what they published since a time, and consumers ignore what they have handled', async () => {
+    const handled = ['order.created.v1', 'order.cancelled.v1'];
+    const old = 'SELECT id FROM outbox WHERE type = ANY ($1) AND (published_at IS NULL OR published_at <= $2)';
+    const began = new Date().toISOString();
+    const republished = await ask<{ service: string; events: number }[]>(
+      'events',
+      'republish',
+      '--since',
+      '2020-01-01',
+      '--consumer',
+      'catalogue.inventory',
+    );
+    expect(republished.map(({ service }) => service)).toEqual(serviceNames);
+    expect(republished.find(({ service }) => service === 'orders')?.events).toBeGreaterThan(0);
+    expect(republished.find(({ service }) => service === 'accounts')?.events).toBe(0);
+    await eventually(async () => expect(await query('orders', old, [handled, began])).toEqual([]), settledWithin);
+    expect((await runShop(dataDir, 'events', 'republish')).code).toBe(2);
+    const { output } = await runShop(dataDir, 'events', 'republish', '--since', '2100-01-01');
+    expect(output).toContain('orders publishes 0 events again\n');
   });
 });
 

@@ -1,11 +1,14 @@
-// `events dead`: lists dead letters with their reasons, and replays or discards them.
-import { type ReadableDeadLetter, shopTopology } from '@shop/shared/events';
-import { operatorCommand, StartError } from '@shop/shared/runtime';
+// `events`: dead letters with their reasons, and events that are published again.
+import { type Queryable, withClient } from '@shop/shared/database';
+import { type ReadableDeadLetter, republishEvents, shopTopology } from '@shop/shared/events';
+import { operatorCommand, StartError, serviceNames } from '@shop/shared/runtime';
 import { Argument, Command, Option } from 'commander';
-import { type Output, print, withJson } from '../output/print.ts';
+import { counted, type Output, print, withJson } from '../output/print.ts';
 import { list, table, withoutControls } from '../output/table.ts';
+import { connectWithin } from '../shop/database.ts';
 import { deadLettersPerRead, resolveDeadLetters, withDeadLetters } from '../shop/dead-letters.ts';
-import { withShop } from '../shop/open-shop.ts';
+import { type OpenShop, withShop } from '../shop/open-shop.ts';
+import { moment } from './arguments.ts';
 
 interface Choice extends Output {
   readonly consumer?: string;
@@ -61,7 +64,39 @@ export function eventsCommand(): Command {
   };
   resolving('replay', 'put them back into the queue of their consumer', 'replayed');
   resolving('discard', 'delete them for good', 'discarded');
+
+  withJson(command.command('republish'))
+    .description('publish events of the last three days again, for a queue that was deleted with its events')
+    .requiredOption('--since <time>', 'events that were published since this day or time', moment)
+    .addOption(
+      new Option('--consumer <name>', 'only events that this consumer handles').choices(
+        Object.keys(shopTopology.consumers),
+      ),
+    )
+    .action(async ({ since, consumer, ...output }: Choice & { since: string }) => {
+      const republished = await withShop((shop) => republish(shop, since, consumer));
+      print(output, republished, () =>
+        republished.map(({ service, events }) => `${service} publishes ${counted(events, 'event')} again`).join('\n'),
+      );
+    });
   return command;
+}
+
+interface Republished {
+  readonly service: string;
+  readonly events: number;
+}
+
+/** Works as the role that owns each outbox. The relay of the service publishes the events. */
+function republish({ databases }: OpenShop, since: string, consumer: string | undefined): Promise<Republished[]> {
+  const { consumers } = shopTopology;
+  const types = consumer === undefined ? Object.values(consumers).flat() : (consumers[consumer] ?? []);
+  return Promise.all(
+    serviceNames.map(async (service) => {
+      const work = (client: Queryable): Promise<number> => republishEvents(client, types, since);
+      return { service, events: await withClient({ url: databases[service], connectWithin }, work) };
+    }),
+  );
 }
 
 function noneOf(ids: readonly string[]): string {

@@ -38,6 +38,7 @@ export function consume(options: ConsumeOptions): Promise<() => Promise<void>> {
     })),
   );
   beginCounting(instruments.deliveries, none);
+  beginCounting(instruments.queueLosses, [{ 'messaging.consumer.group.name': name }]);
   const takers = takersOf(options);
   return transport.subscribe({
     consumer: name,

@@ -17,6 +17,7 @@ export type { EventPayloads, EventType } from './generated.ts';
 export { type BrokerUser, brokerDefinitions, brokerUsers } from './rabbitmq/definitions.ts';
 export { type Backlog, longestLag, readBacklog } from './relay/outbox.ts';
 export { type Relay, startRelay } from './relay/relay.ts';
+export { republishEvents } from './republish-events.ts';
 export { expiredEvents } from './retention.ts';
 export { shopTopology } from './retry-policy.ts';
 export { type Events, startEvents } from './start-events.ts';

@@ -1,15 +1,12 @@
 // Publishes events again that a broker lost after it had confirmed them.
-import type { Database } from '../database/index.ts';
+import type { Queryable } from '../database/index.ts';
 import { batchLock } from './relay/outbox.ts';
-import { publishedEventsStay } from './retention.ts';
 
 /**
  * The maximum number of events of each service that become unpublished again in a second, so that new events do not
  * wait behind days of old ones.
  */
 const batch = 2_000;
-
-const firstStep = "SELECT now::text, (now - $1 * interval '1 hour')::text AS past FROM clock_timestamp() AS now";
 
 // Finds the end of a batch, counted over events of all types, so that a batch reads a bounded number of rows even when
 // few have the given types.
@@ -26,20 +23,22 @@ const unmark = `
     ORDER BY id FOR UPDATE)`;
 
 /**
- * Marks all stored published events of these types as unpublished, so that the relay publishes them again within
- * seconds or minutes. All of them are marked, because it is unknown since when the lost queue had contained unhandled
- * events. Consumers get some events twice.
+ * Marks the events of these types that were published since a time as unpublished, so that the relay publishes them
+ * again within seconds or minutes. Consumers get some events twice, and ignore those that they have handled.
+ * @returns the number of events
  */
-export async function republishEvents({ pool }: Database, types: readonly string[]): Promise<void> {
+export async function republishEvents(from: Queryable, types: readonly string[], since: string): Promise<number> {
   // The lock waits for running relays. Otherwise events that were published but not yet marked would be skipped.
-  await pool.query(`SELECT pg_advisory_xact_lock(${batchLock})`);
+  await from.query(`SELECT pg_advisory_xact_lock(${batchLock})`);
   // Events that are republished from now on get a later time, so they are not republished twice.
-  const { rows } = await pool.query<{ now: string; past: string }>(firstStep, [publishedEventsStay]);
-  const { now = '', past = '' } = rows[0] ?? {};
-  for (let from = past, second = 0; from !== now; second += 1) {
-    const step = await pool.query<{ past: string }>(nextStep, [from, now, batch - 1]);
+  const { rows } = await from.query<{ now: string }>('SELECT clock_timestamp()::text AS now');
+  const { now = '' } = rows[0] ?? {};
+  let count = 0;
+  for (let past = since, second = 0; past !== now; second += 1) {
+    const step = await from.query<{ past: string }>(nextStep, [past, now, batch - 1]);
     const to = step.rows[0]?.past ?? now;
-    await pool.query(unmark, [types, from, to, now, second]);
-    from = to;
+    count += (await from.query(unmark, [types, past, to, now, second])).rowCount ?? 0;
+    past = to;
   }
+  return count;
 }

@@ -7,7 +7,6 @@ import { consume } from './consume.ts';
 import type { ConsumerName, HandlersOf } from './consumers.ts';
 import { waitingSince } from './relay/outbox.ts';
 import { startRelay } from './relay/relay.ts';
-import { republishEvents } from './republish-events.ts';
 import { shopTopology } from './retry-policy.ts';
 import type { Transport } from './transport.ts';
 import { loadEventSchemas } from './validate-event.ts';
@@ -43,13 +42,11 @@ export interface Events {
 export async function startEvents<Name extends ConsumerName>(options: EventsOptions<Name>): Promise<Events> {
   const { service, database, databaseUrl, log } = options;
   loadEventSchemas();
-  const typesOf = (names: readonly string[]) => names.flatMap((name) => shopTopology.consumers[name] ?? []);
   const transport = await connectTransport({
     url: options.url,
     name: service,
     topology: shopTopology,
     log,
-    repeat: (names) => republishEvents(database, typesOf(names)),
     patience: 0,
     refused: options.refused,
   });

@@ -105,11 +105,6 @@ export interface TransportOptions {
   readonly name: string;
   readonly topology: Topology;
   readonly log: Log;
-  /**
-   * Publishes the events of these consumers again, because one of their queues was lost with its messages. Processes
-   * with an outbox define it. It is used with RabbitMQ only: in PostgreSQL, a queue is as durable as the outbox.
-   */
-  readonly repeat?: (consumers: readonly string[]) => Promise<void>;
   /** Milliseconds to wait for each connection before the start continues without it; default 5000. */
   readonly patience?: number;
   /**

@@ -25,6 +25,7 @@ function createInstruments(meter: Meter) {
     relayEvents: count('shop.relay.events', '{event}', 'Events that the relay published, by what became of them.'),
     outboxDelay: seconds('shop.outbox.delay', 'From the change to its event in the queue.', delays),
     deliveries: count('shop.deliveries', '{delivery}', 'Deliveries to a consumer, by what it made of them.'),
+    queueLosses: count('shop.queue.losses', '{queue}', 'Queues of a consumer that were deleted with their events.'),
     orders: count('shop.orders', '{order}', 'Orders that were placed, refused or changed their status.'),
     underpricedOrders: count(
       'shop.orders.underpriced',

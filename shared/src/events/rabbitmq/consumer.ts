@@ -1,12 +1,12 @@
 // One consumer in RabbitMQ: its own connection, the deliveries in progress on it, and the outcome of each.
 import type { ChannelModel, ConfirmChannel, ConsumeMessage } from 'amqplib';
+import { instruments } from '../../telemetry/index.ts';
 import { nextTry } from '../retry-policy.ts';
 import { BrokerUnavailableError, type Outcome, type Subscription, type Verdict } from '../transport.ts';
 import { type Connection, openConnection } from './connection.ts';
 import type { RabbitmqOptions } from './options.ts';
 import type { Publisher } from './publisher.ts';
-import { restoreQueues } from './republish.ts';
-import { declareExchanges, type Names } from './topology.ts';
+import { declareConsumer, declareExchange, isThere, type Names } from './topology.ts';
 
 const resolveAgainAfter = 1_000;
 
@@ -50,7 +50,8 @@ class Deliveries {
   /** The channel on which deliveries can be acknowledged. */
   #open: ConfirmChannel | undefined;
   #stopping = false;
-  #deleted = false;
+  /** Whether this process has consumed from the queue, and has not reported its loss since. */
+  #hasConsumed = false;
 
   constructor(options: RabbitmqOptions, names: Names, publisher: Publisher, subscription: Subscription) {
     this.#options = options;
@@ -67,23 +68,33 @@ class Deliveries {
     channel.on('close', () => {
       if (this.#open === channel) this.#open = undefined;
     });
-    const declared = declares === 'all' ? Object.keys(topology.consumers) : [consumer];
-    if (declares === 'all') await declareExchanges(channel, this.#names);
-    await restoreQueues(model, channel, this.#names, topology, declared, this.#deleted ? [consumer] : []);
-    this.#deleted = false;
+    const queue = this.#names.queue(consumer);
+    if (this.#hasConsumed && !(await isThere(model, queue))) this.#reportLoss();
+    if (declares === 'all') await declareExchange(channel, this.#names);
+    await declareConsumer(channel, this.#names, topology, consumer);
     await channel.prefetch(prefetch);
     this.#open = channel;
-    const queue = this.#names.queue(consumer);
     await channel.consume(queue, (message) => {
       if (message === null) {
-        this.#deleted = true; // another process may declare the queue again before this one does
+        // Another process may declare the queue again before this one does.
+        this.#reportLoss();
         drop(`${queue} was deleted`);
       } else if (!this.#stopping) {
         const work = this.#handle(channel, message, drop).finally(() => this.#inProgress.delete(work));
         this.#inProgress.add(work);
       }
     });
+    this.#hasConsumed = true;
     return channel;
+  }
+
+  /** Called when a queue of the consumer was deleted with its events. Only an operator publishes them again. */
+  #reportLoss(): void {
+    if (!this.#hasConsumed) return;
+    this.#hasConsumed = false;
+    const { consumer } = this.#subscription;
+    instruments.queueLosses.add(1, { 'messaging.consumer.group.name': consumer });
+    this.#options.log.error({ consumer }, 'a queue was deleted with its events: run shop events republish');
   }
 
   /** Accepts no more deliveries and waits for those in progress. */
@@ -102,7 +113,10 @@ class Deliveries {
         if (outcome === 'confirmed') return channel.ack(message);
         // The delivery is not retried: waiting would not restore the queue, and each such delivery occupies a place of
         // the prefetch.
-        if (outcome === 'unroutable') return drop(`a queue of ${consumer} does not exist, it has to be declared again`);
+        if (outcome === 'unroutable') {
+          this.#reportLoss();
+          return drop(`a queue of ${consumer} does not exist, it has to be declared again`);
+        }
         throw new BrokerUnavailableError(`the broker did not confirm the next step of a delivery to ${consumer}`);
       } catch (error) {
         this.#options.log.warn({ err: error, consumer }, 'a delivery could not be resolved');

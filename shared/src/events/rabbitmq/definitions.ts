@@ -6,7 +6,7 @@ import { consumers } from '../consumers.ts';
 import { familyOf } from '../event.ts';
 import { senders } from '../generated.ts';
 import { shopTopology } from '../retry-policy.ts';
-import { declarationsOf, type Names, namesOf } from './topology.ts';
+import { declarationsOf, namesOf } from './topology.ts';
 
 interface Role {
   /** The first parts of the types that the service sends, such as `order`. */
@@ -43,9 +43,6 @@ export interface BrokerDefinitions {
  * The content of a definitions file for `load_definitions` and `rabbitmqctl import_definitions`. The services'
  * EVENTS_URL needs `declare=own` with these users. `operator` may only read dead letters and put messages into the queue of
  * a consumer.
- *
- * Each service declares its `repeat` queue itself: a missing one tells it that the broker has lost its data, also when
- * these definitions have already made the other queues again.
  */
 export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinitions): object {
   const names = namesOf(namespace);
@@ -65,7 +62,7 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
       tags: [],
     })),
     permissions: [
-      ...brokerRoles.flatMap(([user, { takes }]) => each(user, permissionsOf(names, user, takes))),
+      ...brokerRoles.flatMap(([user, { takes }]) => each(user, permissionsOf(namespace, user, takes))),
       ...each('operator', {
         configure: '^$',
         write: pattern(`${escaped(namespace)}\\..*\\.desk`),
@@ -81,7 +78,7 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
     ),
     exchanges: [
       exchange(names.exchange, 'topic'),
-      exchange(names.lost, 'fanout'),
+      exchange(lostExchange(namespace), 'fanout'),
       ...declared.map(({ desk }) => exchange(desk, 'direct')),
     ],
     queues: declared.flatMap(({ queues }) => queues).map((queue) => ({ ...queue, ...bare })),
@@ -107,16 +104,25 @@ function domainOf(type: string): string {
 }
 
 /**
- * The permissions of a service. It may configure its own queues. It may write to them, to the exchange of events and to
- * the exchange of lost queues. It may read from its queues, and from these exchanges in order to bind its queues.
+ * The exchange of reports of lost queues, and the queue in which a service receives them. Only processes of 1.1.0 use
+ * them: they run with these definitions during an update, and after a return to their release.
  */
-function permissionsOf(names: Names, user: string, takes: string | undefined) {
+const lostExchange = (namespace: string): string => `${namespace}.lost`;
+const repeatQueue = (namespace: string, user: string): string => `${namespace}.${user}.repeat`;
+
+/**
+ * The permissions of a service. It may configure its own queues. It may write to them and to the exchange of events. It
+ * may read from its queues, and from this exchange in order to bind its queues.
+ */
+function permissionsOf(namespace: string, user: string, takes: string | undefined) {
+  const names = namesOf(namespace);
+  const lost = escaped(lostExchange(namespace));
   const queues = takes === undefined ? [] : [`${escaped(names.queue(takes))}(\\..*)?`];
-  const mine = [escaped(names.repeat(user)), ...queues];
-  const bound = takes === undefined ? [escaped(names.lost)] : [escaped(names.lost), escaped(names.exchange)];
+  const mine = [escaped(repeatQueue(namespace, user)), ...queues];
+  const bound = takes === undefined ? [lost] : [lost, escaped(names.exchange)];
   return {
     configure: anyOf(mine),
-    write: anyOf([...mine, escaped(names.exchange), escaped(names.lost)]),
+    write: anyOf([...mine, escaped(names.exchange), lost]),
     read: anyOf([...mine, ...bound]),
   };
 }

@@ -1,10 +1,9 @@
-// The connection that publishes. It also declares the topology and answers requests to publish events again.
+// The connection that publishes. It also declares the topology.
 import type { ConfirmChannel, Options } from 'amqplib';
 import { BrokerUnavailableError, type Message, type Outcome } from '../transport.ts';
 import { type Connection, openConnection } from './connection.ts';
 import type { RabbitmqOptions } from './options.ts';
-import { answerRepublishRequests, restoreQueues } from './republish.ts';
-import { declareExchanges, type Names } from './topology.ts';
+import { declareConsumer, declareExchange, type Names } from './topology.ts';
 
 interface Outgoing {
   readonly exchange: string;
@@ -17,23 +16,21 @@ const confirmWithin = 5_000;
 
 /** @throws StartError when the broker refuses credentials, the vhost or the topology */
 export async function openPublisher(options: RabbitmqOptions, names: Names): Promise<Publisher> {
-  const { topology, declares, log } = options;
-  const consumers = Object.keys(topology.consumers);
+  const { topology, declares } = options;
   /** The correlation ids of messages that the broker returned as unroutable. */
   const returned = new Set<string>();
   const connection = await openConnection<ConfirmChannel>({
     ...options,
     name: `${options.name} publisher`,
-    async setUp(model, drop) {
+    async setUp(model) {
       const channel = await model.createConfirmChannel();
       channel.on('error', () => {});
-      if (declares === 'all') await declareExchanges(channel, names);
       if (declares === 'own') await channel.checkExchange(names.exchange);
-      if (options.repeat !== undefined) {
-        const answering = { names, service: options.name, consumers, log };
-        await answerRepublishRequests(model, { ...answering, repeat: options.repeat }, drop);
+      else {
+        await declareExchange(channel, names);
+        for (const consumer of Object.keys(topology.consumers))
+          await declareConsumer(channel, names, topology, consumer);
       }
-      if (declares === 'all') await restoreQueues(model, channel, names, topology, consumers);
       returned.clear();
       channel.on('return', (message) => returned.add(String(message.properties.correlationId)));
       return channel;

@@ -12,9 +12,6 @@ export function namesOf(namespace: string) {
     queue: (consumer: string) => `${namespace}.${consumer}`,
     retry: (consumer: string, seconds: number) => `${namespace}.${consumer}.retry.${seconds}s`,
     dead: (consumer: string) => `${namespace}.${consumer}.dead`,
-    /** The exchange for reports of lost queues. A service receives them in its `repeat` queue. */
-    lost: `${namespace}.lost`,
-    repeat: (service: string) => `${namespace}.${service}.repeat`,
     /**
      * The exchange that is bound only to the queues of this consumer. A user with access to the broker's default
      * exchange could write to every queue.
@@ -56,9 +53,6 @@ export interface ConsumerDeclarations {
   readonly bindings: readonly BindingDeclaration[];
 }
 
-/** The arguments of the queue in which a service receives reports of lost queues. */
-export const repeatQueueArguments: QueueArguments = { 'x-queue-type': 'quorum', 'x-delivery-limit': deliveryLimit };
-
 /**
  * At-least-once dead-lettering (RabbitMQ 3.10 and later) requires reject-publish. It keeps a message until its new
  * queue has accepted it.
@@ -98,14 +92,13 @@ export function declarationsOf(names: Names, topology: Topology, consumer: strin
   };
 }
 
-/** Declares the exchanges of all consumers. */
-export async function declareExchanges(channel: Channel, names: Names): Promise<void> {
+/** Declares the exchange of all events. */
+export async function declareExchange(channel: Channel, names: Names): Promise<void> {
   await channel.assertExchange(names.exchange, 'topic', { durable: true });
-  await channel.assertExchange(names.lost, 'fanout', { durable: true });
 }
 
 /**
- * Declares the queues and bindings of one consumer; the exchanges must exist. Existing ones with the same arguments stay
+ * Declares the queues and bindings of one consumer; the exchange must exist. Existing ones with the same arguments stay
  * unchanged.
  */
 export async function declareConsumer(
@@ -120,24 +113,7 @@ export async function declareConsumer(
   for (const { exchange, queue, key } of bindings) await channel.bindQueue(queue, exchange, key);
 }
 
-/** Returns the consumers that lost, or never had, a queue that may hold events. */
-export async function findLost(
-  model: ChannelModel,
-  names: Names,
-  topology: Topology,
-  consumers: readonly string[],
-): Promise<string[]> {
-  const lost: string[] = [];
-  for (const consumer of consumers) {
-    const { queues } = declarationsOf(names, topology, consumer);
-    const holding = queues.filter(({ name }) => name !== names.dead(consumer));
-    const there = await Promise.all(holding.map(({ name }) => isThere(model, name)));
-    if (there.includes(false)) lost.push(consumer);
-  }
-  return lost;
-}
-
-/** Uses a separate channel, because RabbitMQ closes the channel on which a queue is missing. */
+/** Whether a queue exists. Uses a separate channel, because RabbitMQ closes the channel on which a queue is missing. */
 export async function isThere(model: ChannelModel, queue: string): Promise<boolean> {
   const channel = await model.createChannel();
   channel.on('error', () => {});

@@ -21,6 +21,7 @@ import { eventType, shipped, startStore, type TestStore } from '../service.ts';
 import { startProxy } from '../tcp-proxy.ts';
 
 const topology: Topology = { consumers: { taker: [eventType] }, retries: 1, retryDelay: 1 };
+const threeDaysAgo = () => new Date(Date.now() - 72 * 3_600_000).toISOString();
 
 export const relaySuite = (kind: Kind): void =>
   describe(`the relay on ${kind}`, () => {
@@ -133,7 +134,7 @@ export const relaySuite = (kind: Kind): void =>
     it('publishes new events without delay while it republishes days of events', async () => {
       const taker = await taking();
       await store.published(5_000);
-      await republishEvents(store.database, [eventType]);
+      await republishEvents(store.database.pool, [eventType], threeDaysAgo());
       const latest = await store.append();
       const { rows } = await store.database.pool.query<{ before: number }>(
         `SELECT count(*)::int AS before FROM outbox
@@ -164,7 +165,7 @@ export const relaySuite = (kind: Kind): void =>
         },
       });
       await published.promise;
-      const repeated = republishEvents(store.database, [eventType]);
+      const repeated = republishEvents(store.database.pool, [eventType], threeDaysAgo());
       setTimeout(goOn.resolve, 500); // a repeat that does not wait is over by then
       await repeated;
       await eventually(async () => {

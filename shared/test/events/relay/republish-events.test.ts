@@ -5,18 +5,19 @@ import { eventually, lockWaits } from '../../../src/testing/index.ts';
 import { eventType, startStore, type TestStore } from '../service.ts';
 
 let store: TestStore;
+const threeDaysAgo = () => new Date(Date.now() - 72 * 3_600_000).toISOString();
 
 beforeEach(async () => {
   store = await startStore();
 });
 afterEach(() => store.close());
 
-it('repeats each event of the types that is kept, over several batches and moments with many events', async () => {
+it('repeats each event of the types since a time, over several batches and moments with many events', async () => {
   await store.published(3_000);
   await store.published(5_000, eventType, "now() - interval '71 hours'");
   await store.published(3_000, 'order.created.v1');
   await store.published(1, eventType, "now() - interval '73 hours'");
-  await republishEvents(store.database, [eventType]);
+  expect(await republishEvents(store.database.pool, [eventType], threeDaysAgo())).toBe(8_000);
   const { rows } = await store.database.pool.query(
     'SELECT type, count(*)::int AS count FROM outbox WHERE published_at IS NULL GROUP BY type',
   );
@@ -29,7 +30,7 @@ it('repeats an event that another transaction changes meanwhile, such as the era
   try {
     await other.query('BEGIN');
     await other.query('UPDATE outbox SET data = data WHERE id = (SELECT id FROM outbox LIMIT 1)');
-    const repeated = republishEvents(store.database, [eventType]);
+    const repeated = republishEvents(store.database.pool, [eventType], threeDaysAgo());
     await Promise.race([
       repeated,
       eventually(async () => expect(await lockWaits(store.database.pool)).toBeGreaterThan(0)),
@@ -44,7 +45,7 @@ it('repeats an event that another transaction changes meanwhile, such as the era
 
 it('has them due at most so many a second, the oldest first', async () => {
   await store.published(5_000);
-  await republishEvents(store.database, [eventType]);
+  await republishEvents(store.database.pool, [eventType], threeDaysAgo());
   const { rows } = await store.database.pool.query<{ count: number; newest: Date }>(
     `SELECT count(*)::int AS count, max(created_at) AS newest FROM outbox WHERE published_at IS NULL
      GROUP BY next_attempt_at ORDER BY next_attempt_at`,
