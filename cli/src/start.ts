@@ -12,7 +12,7 @@ import { requireSettings } from './shop/check-settings.ts';
 import { announce, type DataFolder, dataFolder, takeFolder } from './shop/data-folder.ts';
 import { type DatabaseUrls, migrateAll, provision } from './shop/database.ts';
 import {
-  isOnLoopback,
+  hasMailPages,
   mailFolder,
   operatorEnvironment,
   type ShopProcess,
@@ -141,7 +141,7 @@ async function announceShop(wiring: Wiring, processes: readonly ShopProcess[], b
       places: [...places, ['postgresql', `${host}, database ${decodeURIComponent(pathname.slice(1))}`]],
       data: folder.path,
       mail: mailFolder(wiring),
-      mailPages: isOnLoopback(settings) ? `${address}/mail?key=${secrets.mailPageKey}` : undefined,
+      mailPages: hasMailPages(wiring) ? `${address}/mail?key=${secrets.mailPageKey}` : undefined,
       logs: folder.logs,
       productId: await someProduct(address),
       hasBoard: wiring.given.BOARD !== 'off',

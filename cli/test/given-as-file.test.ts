@@ -9,7 +9,7 @@ import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { optional, readConfig, string } from '@shop/shared/runtime';
 import { dataFolder } from '../src/shop/data-folder.ts';
 import type { DatabaseUrls } from '../src/shop/database.ts';
-import { operatorEnvironment, shopProcesses, type Wiring } from '../src/shop/processes.ts';
+import { hasMailPages, operatorEnvironment, shopProcesses, type Wiring } from '../src/shop/processes.ts';
 import { keptSecrets } from '../src/shop/secrets.ts';
 import { readSettings } from '../src/shop/settings.ts';
 import { runShop } from './started-shop.ts';
@@ -89,6 +89,15 @@ describe('the page of e-mails of npm start', () => {
     const given = { ...(await asFiles({ SMTP_URL: 'smtp://localhost' })), MAIL_PAGE_DIR: '/mails' };
     expect(await gatewayOf(given)).toMatchObject({ MAIL_PAGE_DIR: '' });
     expect(await gatewayOf(given)).not.toHaveProperty('PASSWORD_RESET_URL');
+  });
+
+  it('has no address behind proxies, where the gateway does not serve it', async () => {
+    const addressed = async (given: NodeJS.ProcessEnv) => {
+      const shop = await wiring(given);
+      return [hasMailPages(shop), (await shopProcesses(shop))[0]?.environment.PASSWORD_RESET_URL];
+    };
+    expect(await addressed({ TRUSTED_PROXIES: '0' })).toEqual([true, expect.stringContaining('/mail/reset-password')]);
+    expect(await addressed({ TRUSTED_PROXIES: '1' })).toEqual([false, undefined]);
   });
 
   it('has the pages to which e-mails link, unless the operator has set others', async () => {

@@ -5,37 +5,43 @@ import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
 
 const script = fileURLToPath(new URL('../src/shop.ts', import.meta.url));
-/** A module that prints the number of loaded modules at the end. */
-const counter = `
+/** A module that prints the addresses of the loaded modules at the end. */
+const recorder = `
   import { registerHooks } from 'node:module';
-  let loaded = 0;
-  registerHooks({ load: (url, context, next) => { loaded += 1; return next(url, context); } });
-  process.on('exit', () => console.error('loaded ' + loaded));
+  const loaded = [];
+  registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context); } });
+  process.on('exit', () => console.error(loaded.join('\\n')));
 `;
 
-async function helpOf(...given: string[]): Promise<{ output: string; loaded: number }> {
-  const hook = `data:text/javascript,${encodeURIComponent(counter)}`;
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [
-    '--import',
-    hook,
-    script,
-    ...given,
-    '--help',
-  ]);
-  return { output: stdout, loaded: Number(/loaded (\d+)/.exec(stderr)?.[1]) };
+async function run(...given: string[]): Promise<{ output: string; loaded: readonly string[] }> {
+  const hook = `data:text/javascript,${encodeURIComponent(recorder)}`;
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--import', hook, script, ...given]);
+  return { output: stdout, loaded: stderr.trim().split('\n') };
 }
 
 it('the help of the whole command line loads none of the modules of its commands', async () => {
-  const { output, loaded } = await helpOf();
+  const { output, loaded } = await run('--help');
   expect(output).toMatch(/^ {2}orders +list, show, advance and cancel orders$/m);
   expect(output).toMatch(/^ {2}completion +print the completion script of a shell$/m);
-  // The help of one command loads 390 to 1,300.
-  expect(loaded).toBeGreaterThan(20);
-  expect(loaded).toBeLessThan(150);
+  // The help of one command loads about 400.
+  expect(loaded.length).toBeGreaterThan(20);
+  expect(loaded.length).toBeLessThan(150);
 });
 
 it('the help of one command has its options and its description', async () => {
-  const { output } = await helpOf('seed');
+  const { output } = await run('seed', '--help');
   expect(output).toContain('add realistic products to the catalogue');
   expect(output).toContain('--products <n>');
+});
+
+it('the help of no command loads a module of a service, apart from the values that its options accept', async () => {
+  // The completion needs the commands with all their options.
+  const { loaded } = await run('completion', 'bash');
+  const services = loaded.flatMap((url) => /\/services\/.*/.exec(url) ?? []);
+  expect(loaded.some((url) => url.endsWith('/commands/accounts.ts'))).toBe(true);
+  expect(services.toSorted()).toEqual([
+    '/services/accounts/src/operator/values.ts',
+    '/services/catalogue/src/operator/values.ts',
+    '/services/orders/src/order-status.ts',
+  ]);
 });

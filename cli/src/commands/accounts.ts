@@ -1,26 +1,13 @@
 // `accounts`: the operator's commands for customer accounts.
-import {
-  announceAccounts,
-  blockAsOperator,
-  endSessionsAsOperator,
-  eraseAsOperator,
-  findAccounts,
-  type KnownAccount,
-  type KnownSession,
-  listSessions,
-  sendPasswordResetAsOperator,
-  showAccount,
-  unblockAsOperator,
-  verifyEmailAsOperator,
-} from '@shop/accounts/operator';
+import type { KnownAccount, KnownSession } from '@shop/accounts/operator';
 import type { Environment } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { counted, type Output, print, withJson } from '../output/print.ts';
 import { list, table } from '../output/table.ts';
 import { withShop } from '../shop/open-shop.ts';
+import { type Operator, withOperator } from '../shop/operators.ts';
 import { type FoundData, findPersonalData } from '../shop/personal-data.ts';
-import { operatorEnvironment } from '../shop/processes.ts';
 import { accountId, days, limit, textOf } from './arguments.ts';
 import { showAudit } from './audit.ts';
 
@@ -30,41 +17,51 @@ export function accountsCommand(): Command {
     .argument('<text>', 'beginning of the e-mail address or of the name')
     .option('--limit <n>', 'at most this many accounts', limit, 20)
     .action(async (text: string, { limit: most, ...output }: Output & { limit: number }) => {
-      const found = await withAccounts((environment) => findAccounts(environment, text, most));
+      const found = await withOperator('accounts', ({ findAccounts }, environment) =>
+        findAccounts(environment, text, most),
+      );
       print(output, found, () => listedAccounts(found));
     });
   withJson(command.command('show').description('show an account'))
     .argument('<account>', whichAccount)
     .action(async (account: string, output: Output) => {
-      const shown = await withAccounts((environment) => showAccount(environment, account));
+      const shown = await withOperator('accounts', ({ showAccount }, environment) => showAccount(environment, account));
       print(output, shown, () => shownAccount(shown));
     });
   addChange(
     command,
     'block',
     'refuse log-ins and end every session',
-    blockAsOperator,
+    ({ blockAsOperator }) => blockAsOperator,
     ({ email }) => `${email} is blocked`,
   );
-  addChange(command, 'unblock', 'permit log-ins again', unblockAsOperator, ({ email }) => `${email} can log in`);
+  addChange(
+    command,
+    'unblock',
+    'permit log-ins again',
+    ({ unblockAsOperator }) => unblockAsOperator,
+    ({ email }) => `${email} can log in`,
+  );
   withJson(command.command('sessions').description('list the sessions of an account, the last used first'))
     .argument('<account>', whichAccount)
     .action(async (account: string, output: Output) => {
-      const sessions = await withAccounts((environment) => listSessions(environment, account));
+      const sessions = await withOperator('accounts', ({ listSessions }, environment) =>
+        listSessions(environment, account),
+      );
       print(output, sessions, () => listedSessions(sessions));
     });
   addChange(
     command,
     'end-sessions',
     'end every session',
-    endSessionsAsOperator,
+    ({ endSessionsAsOperator }) => endSessionsAsOperator,
     ({ email, sessions }) => `${email} has to log in again (sessions that ended: ${sessions})`,
   );
   addChange(
     command,
     'reset',
     'send the holder an e-mail to set a new password',
-    sendPasswordResetAsOperator,
+    ({ sendPasswordResetAsOperator }) => sendPasswordResetAsOperator,
     ({ email }) => `an e-mail to set a new password is sent to ${email}`,
   );
   withJson(command.command('audit').description('list what was done to an account, by whom and why, newest first'))
@@ -76,16 +73,18 @@ export function accountsCommand(): Command {
   withJson(command.command('verify-email').description('mark the e-mail address of an account as verified'))
     .argument('<email>', 'e-mail address of the account')
     .action(async (email: string, output: Output) => {
-      const account = await withShop((shop) => verifyEmailAsOperator(operatorEnvironment(shop, 'accounts'), email));
+      const account = await withOperator('accounts', ({ verifyEmailAsOperator }, environment) =>
+        verifyEmailAsOperator(environment, email),
+      );
       print(output, account, () => `${account.email} is verified (from the next log-in or refresh on)`);
     });
   withJson(command.command('erase').description('have an account and the personal data of its holder erased'))
     .argument('<account>', 'id of the account', accountId)
     .option('--days <n>', 'days until then, in which the holder can withdraw it', days, 7)
     .action(async (id: string, { days: until, ...output }: Output & { days: number }) => {
-      const erasure = await withShop(async (shop) => ({
+      const erasure = await withOperator('accounts', async ({ eraseAsOperator }, environment) => ({
         accountId: id,
-        eraseAt: await eraseAsOperator(operatorEnvironment(shop, 'accounts'), id, until),
+        eraseAt: await eraseAsOperator(environment, id, until),
       }));
       print(
         output,
@@ -103,7 +102,9 @@ export function accountsCommand(): Command {
   withJson(
     command.command('announce').description('publish the state of all accounts again, for copies in services'),
   ).action(async (output: Output) => {
-    const accounts = await withShop((shop) => announceAccounts(operatorEnvironment(shop, 'accounts')));
+    const accounts = await withOperator('accounts', ({ announceAccounts }, environment) =>
+      announceAccounts(environment),
+    );
     print(output, { accounts }, () => counted(accounts, 'account is announced', 'accounts are announced'));
   });
   return command;
@@ -117,23 +118,23 @@ function described(found: readonly FoundData[]): string {
 
 const whichAccount = 'id or e-mail address of the account';
 
-function withAccounts<Result>(work: (environment: Environment) => Promise<Result>): Promise<Result> {
-  return withShop((shop) => work(operatorEnvironment(shop, 'accounts')));
-}
-
 /** Adds a command that changes an account. The audit log keeps its reason. */
 function addChange<Changed extends KnownAccount>(
   command: Command,
   verb: string,
   description: string,
-  work: (environment: Environment, account: string, reason: string) => Promise<Changed>,
+  workOf: (
+    accounts: Operator<'accounts'>,
+  ) => (environment: Environment, account: string, reason: string) => Promise<Changed>,
   done: (changed: Changed) => string,
 ): void {
   withJson(command.command(verb).description(description))
     .argument('<account>', whichAccount)
     .requiredOption('--reason <text>', 'why, for the audit log', textOf(500))
     .action(async (account: string, { reason, ...output }: Output & { reason: string }) => {
-      const changed = await withAccounts((environment) => work(environment, account, reason));
+      const changed = await withOperator('accounts', (accounts, environment) =>
+        workOf(accounts)(environment, account, reason),
+      );
       print(output, changed, () => done(changed));
     });
 }

@@ -1,10 +1,9 @@
 // `audit`: lists the changes of accounts, with their author and reason.
-import { type AuditFilter, type RecordedEntry, readAuditLog } from '@shop/accounts/operator';
+import type { AuditFilter, RecordedEntry } from '@shop/accounts/operator';
 import { Command } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';
-import { withShop } from '../shop/open-shop.ts';
-import { operatorEnvironment } from '../shop/processes.ts';
+import { withOperator } from '../shop/operators.ts';
 import { limit, moment } from './arguments.ts';
 
 export function auditCommand(): Command {
@@ -18,7 +17,7 @@ export function auditCommand(): Command {
 
 /** Prints the entries that meet the filter. */
 export async function showAudit(output: Output, filter: AuditFilter): Promise<void> {
-  const entries = await withShop((shop) => readAuditLog(operatorEnvironment(shop, 'accounts'), filter));
+  const entries = await withOperator('accounts', ({ readAuditLog }, environment) => readAuditLog(environment, filter));
   print(output, entries, () => listed(entries));
 }
 

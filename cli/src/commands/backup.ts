@@ -1,8 +1,6 @@
 // `backup` copies the whole shop to a folder. `restore` copies it from there into a new shop.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkSigningKeys } from '@shop/accounts/operator';
-import { verifyStock } from '@shop/catalogue/operator';
 import { operatorCommand, readInstallation, StartError, writeWhole } from '@shop/shared/runtime';
 import { Command } from 'commander';
 import { type Manifest, openArchive, secretsFile } from '../backup/archive.ts';
@@ -12,6 +10,7 @@ import { withTrialShop } from '../backup/trial.ts';
 import { counted, type Output, print, withJson } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import { type OpenShop, withNewShop, withShop } from '../shop/open-shop.ts';
+import { operators } from '../shop/operators.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
 import type { KeptSecrets } from '../shop/secrets.ts';
 import { givenPath } from './arguments.ts';
@@ -93,6 +92,7 @@ interface Proof {
 
 /** @throws StartError when the stock has faults, or the secret does not decrypt the signing keys */
 async function prove(shop: OpenShop): Promise<Proof> {
+  const [{ checkSigningKeys }, { verifyStock }] = await Promise.all([operators.accounts(), operators.catalogue()]);
   const { faults, products, movements } = await verifyStock(operatorEnvironment(shop, 'catalogue'));
   if (faults.length > 0) {
     throw new StartError(

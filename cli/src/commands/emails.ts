@@ -1,10 +1,9 @@
 // `emails`: shows the e-mails of an order, and sends one again.
-import { listEmails, type QueuedEmail, resendEmail } from '@shop/notifications/operator';
+import type { QueuedEmail } from '@shop/notifications/operator';
 import { Command } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';
-import { withShop } from '../shop/open-shop.ts';
-import { operatorEnvironment } from '../shop/processes.ts';
+import { withOperator } from '../shop/operators.ts';
 import { emailId, orderId } from './arguments.ts';
 
 export function emailsCommand(): Command {
@@ -12,7 +11,7 @@ export function emailsCommand(): Command {
   withJson(command.command('list').description('list the e-mails about an order, oldest first'))
     .argument('<order>', 'id of the order', orderId)
     .action(async (id: string, output: Output) => {
-      const emails = await withShop((shop) => listEmails(operatorEnvironment(shop, 'notifications'), id));
+      const emails = await withOperator('notifications', ({ listEmails }, environment) => listEmails(environment, id));
       print(output, emails, () => listed(emails));
     });
   withJson(
@@ -22,7 +21,7 @@ export function emailsCommand(): Command {
   )
     .argument('<email>', 'id of the e-mail', emailId)
     .action(async (id: string, output: Output) => {
-      const email = await withShop((shop) => resendEmail(operatorEnvironment(shop, 'notifications'), id));
+      const email = await withOperator('notifications', ({ resendEmail }, environment) => resendEmail(environment, id));
       print(output, email, () => `${email.kind} is sent again to ${email.address}`);
     });
   return command;

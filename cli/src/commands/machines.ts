@@ -1,20 +1,11 @@
 // `machines`: programs with scopes of their own, such as the adapter of a payment provider.
-import {
-  createMachine,
-  listMachines,
-  type Machine,
-  type MachineSecret,
-  revokeMachine,
-  rotateMachine,
-  type StaffScope,
-  staffScopes,
-} from '@shop/accounts/operator';
-import { type Environment, operatorCommand } from '@shop/shared/runtime';
+import type { Machine, MachineSecret } from '@shop/accounts/operator';
+import { type StaffScope, staffScopes } from '@shop/accounts/operator/values';
+import { operatorCommand } from '@shop/shared/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';
 import { list, table } from '../output/table.ts';
-import { withShop } from '../shop/open-shop.ts';
-import { operatorEnvironment } from '../shop/processes.ts';
+import { withOperator } from '../shop/operators.ts';
 
 export function machinesCommand(): Command {
   const command = new Command('machines');
@@ -22,25 +13,31 @@ export function machinesCommand(): Command {
     .argument('<name>', 'name of the machine, such as payments-adapter', machineName)
     .addOption(new Option('--scope <scope...>', 'scopes of the machine').choices(staffScopes).makeOptionMandatory())
     .action(async (name: string, { scope, ...output }: Output & { scope: StaffScope[] }) => {
-      const made = await withAccounts((environment) => createMachine(environment, name, scope));
+      const made = await withOperator('accounts', ({ createMachine }, environment) =>
+        createMachine(environment, name, scope),
+      );
       print(output, made, () => shown(made));
     });
   withJson(command.command('rotate').description('give a machine a new secret; the former one is valid for 24 hours'))
     .argument('<name>', 'name of the machine')
     .option('--now', 'end the former secret and its access tokens', false)
     .action(async (name: string, { now, ...output }: Output & { now: boolean }) => {
-      const made = await withAccounts((environment) => rotateMachine(environment, name, now));
+      const made = await withOperator('accounts', ({ rotateMachine }, environment) =>
+        rotateMachine(environment, name, now),
+      );
       print(output, made, () => shown(made));
     });
   withJson(command.command('revoke').description('end the secrets of a machine and its access tokens'))
     .argument('<name>', 'name of the machine')
     .action(async (name: string, output: Output) => {
-      const revoked = await withAccounts((environment) => revokeMachine(environment, name));
+      const revoked = await withOperator('accounts', ({ revokeMachine }, environment) =>
+        revokeMachine(environment, name),
+      );
       print(output, revoked, () => `${name} is revoked`);
     });
   withJson(command.command('list').description('list the machines, revoked ones included')).action(
     async (output: Output) => {
-      const machines = await withAccounts(listMachines);
+      const machines = await withOperator('accounts', ({ listMachines }, environment) => listMachines(environment));
       print(output, machines, () => listed(machines));
     },
   );
@@ -50,10 +47,6 @@ export function machinesCommand(): Command {
 function machineName(text: string): string {
   if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(text)) return text;
   throw new InvalidArgumentError('It must consist of at most 63 lower-case letters, digits and hyphens.');
-}
-
-function withAccounts<Result>(work: (environment: Environment) => Promise<Result>): Promise<Result> {
-  return withShop((shop) => work(operatorEnvironment(shop, 'accounts')));
 }
 
 function shown({ clientId, scopes, clientSecret }: MachineSecret): string {

@@ -1,27 +1,21 @@
 // `orders`: lists and shows the orders of all accounts and the refunds that are due, and advances and cancels orders as
 // staff does over the API.
-import { allocateStock } from '@shop/catalogue/operator';
-import {
-  type Allocate,
-  advanceOrders,
-  type ChangedOrder,
-  cancelOrders,
-  countOrders,
-  listAllOrders,
-  listRefundsDue,
-  type Order,
-  type OrderSelection,
-  type OrderWithHistory,
-  type RefundDue,
-  showAnyOrder,
-  statuses,
+import type {
+  Allocate,
+  ChangedOrder,
+  Order,
+  OrderSelection,
+  OrderWithHistory,
+  RefundDue,
 } from '@shop/orders/operator';
+import { statuses } from '@shop/orders/operator/values';
 import { decimalsOf, operatorCommand, StartError } from '@shop/shared/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type Output, print, withJson } from '../output/print.ts';
 import { table, withoutControls } from '../output/table.ts';
 import { type OpenShop, withShop } from '../shop/open-shop.ts';
+import { operators, withOperator } from '../shop/operators.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
 import { accountId, limit, moment, orderId, textOf } from './arguments.ts';
 import { findMember } from './staff.ts';
@@ -44,32 +38,35 @@ export function ordersCommand(): Command {
     .option('--before <id>', 'only orders older than this one, for the next page', orderId)
     .option('--limit <n>', 'the largest number of orders', limit, 20)
     .action(async ({ json, ...selection }: OrderSelection & Output) => {
-      const orders = await withShop((shop) => listAllOrders(operatorEnvironment(shop, 'orders'), selection));
+      const orders = await withOperator('orders', ({ listAllOrders }, environment) =>
+        listAllOrders(environment, selection),
+      );
       print({ ...(json && { json }) }, orders, () => listed(orders, selection.limit));
     });
   withJson(command.command('show').description("show an order's lines and history"))
     .argument('<order>', 'id of the order', orderId)
     .action(async (id: string, output: Output) => {
-      const order = await withShop((shop) => showAnyOrder(operatorEnvironment(shop, 'orders'), id));
+      const order = await withOperator('orders', ({ showAnyOrder }, environment) => showAnyOrder(environment, id));
       if (order === undefined) throw new StartError(`there is no order ${id}: ${showsNewest()}`);
       print(output, order, () => shown(order));
     });
   withJson(command.command('count').description('show how many orders are in each state')).action(
     async (output: Output) => {
-      const counts = await withShop((shop) => countOrders(operatorEnvironment(shop, 'orders')));
+      const counts = await withOperator('orders', ({ countOrders }, environment) => countOrders(environment));
       print(output, counts, () => table([['STATUS', 'ORDERS'], ...Object.entries(counts)]));
     },
   );
   withJson(command.command('refunds').description('list the orders of which the shop owes money back, oldest first'))
     .option('--limit <n>', 'the largest number of orders', limit, 100)
     .action(async ({ limit: most, ...output }: Output & { limit: number }) => {
-      const due = await withShop((shop) => listRefundsDue(operatorEnvironment(shop, 'orders'), most));
+      const due = await withOperator('orders', ({ listRefundsDue }, environment) => listRefundsDue(environment, most));
       print(output, due, () => owed(due, most));
     });
   for (const verb of ['process', 'ship', 'deliver'] as const) {
     const step = withJson(command.command(verb).description(descriptions[verb]));
     if (verb === 'ship') takeTracking(step);
     takeOrders(step).action(async (ids: readonly string[], { as, json, ...given }: Output & Given) => {
+      const [{ advanceOrders }, { allocateStock }] = await Promise.all([operators.orders(), operators.catalogue()]);
       const outcomes = await withShop(async (shop) => {
         const allocate: Allocate = (reservationId, lines) =>
           allocateStock(operatorEnvironment(shop, 'catalogue'), reservationId, lines);
@@ -85,6 +82,7 @@ export function ordersCommand(): Command {
   takeOrders(withJson(command.command('cancel').description('cancel orders that have not been shipped')))
     .requiredOption('--reason <text>', 'why, for the history and for the e-mail to the customer', textOf(500))
     .action(async (ids: readonly string[], { as, reason, json }: Output & { as?: string; reason: string }) => {
+      const { cancelOrders } = await operators.orders();
       const outcomes = await withShop(async (shop) =>
         cancelOrders(operatorEnvironment(shop, 'orders'), ids, { accountId: await fulfiller(shop, as), reason }),
       );

@@ -1,21 +1,13 @@
 // `products`: imports products from a file, exports them to one, and lists the changes of a product.
-import {
-  exportProducts,
-  type Format,
-  formats,
-  type ImportResult,
-  importProducts,
-  listProductHistory,
-  type RecordedChange,
-} from '@shop/catalogue/operator';
+import type { ImportResult, RecordedChange } from '@shop/catalogue/operator';
+import { type Format, formats } from '@shop/catalogue/operator/values';
 import type { Environment } from '@shop/shared/runtime';
 import { Command, Option } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { counted, type Output, print, withJson } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import { table } from '../output/table.ts';
-import { withShop } from '../shop/open-shop.ts';
-import { operatorEnvironment } from '../shop/processes.ts';
+import { type Operator, withOperator } from '../shop/operators.ts';
 import { givenPath, limit } from './arguments.ts';
 
 interface FileChoice extends Output {
@@ -43,7 +35,7 @@ export function productsCommand(): Command {
     .action(async (file: string, { format, refused, replace, ...output }: FileChoice) => {
       const path = givenPath(file);
       const report = refused === undefined ? `${path}.refused.ndjson` : givenPath(refused);
-      const { result, seconds } = await runWithBar('bytes', (environment, onProgress) =>
+      const { result, seconds } = await runWithBar('bytes', ({ importProducts }, environment, onProgress) =>
         importProducts(environment, { path, format, replace, refused: report, onProgress }),
       );
       const lines = result.created + result.changed + result.unchanged + result.refused;
@@ -56,8 +48,9 @@ export function productsCommand(): Command {
     .addHelpText('after', about)
     .action(async (file: string, { format, ...output }: FileChoice) => {
       const path = givenPath(file);
-      const { result: products, seconds } = await runWithBar('products', (environment, onProgress) =>
-        exportProducts(environment, { path, format, onProgress }),
+      const { result: products, seconds } = await runWithBar(
+        'products',
+        ({ exportProducts }, environment, onProgress) => exportProducts(environment, { path, format, onProgress }),
       );
       print(output, { products, file: path, seconds }, () => `Wrote ${counted(products, 'product')} into ${path}.`);
     });
@@ -65,8 +58,8 @@ export function productsCommand(): Command {
     .argument('<product>', 'the sku or the id of a product')
     .option('--limit <n>', 'at most this many changes', limit, 50)
     .action(async (product: string, { limit: most, ...output }: Output & { limit: number }) => {
-      const changes = await withShop((shop) =>
-        listProductHistory(operatorEnvironment(shop, 'catalogue'), product, most),
+      const changes = await withOperator('catalogue', ({ listProductHistory }, environment) =>
+        listProductHistory(environment, product, most),
       );
       print(output, changes, () => listed(changes));
     });
@@ -82,13 +75,17 @@ function withFile(command: Command): Command {
 /** Runs `work` with a progress bar. @returns its result, and the seconds that it took without opening the shop */
 async function runWithBar<T>(
   unit: 'products' | 'bytes',
-  work: (environment: Environment, onProgress: (done: number, total: number) => void) => Promise<T>,
+  work: (
+    catalogue: Operator<'catalogue'>,
+    environment: Environment,
+    onProgress: (done: number, total: number) => void,
+  ) => Promise<T>,
 ): Promise<{ result: T; seconds: number }> {
   const bar = showProgress(unit);
   try {
-    return await withShop(async (shop) => {
+    return await withOperator('catalogue', async (catalogue, environment) => {
       const began = performance.now();
-      const result = await work(operatorEnvironment(shop, 'catalogue'), bar.update);
+      const result = await work(catalogue, environment, bar.update);
       return { result, seconds: (performance.now() - began) / 1000 };
     });
   } finally {

@@ -1,9 +1,7 @@
 // `search`: applies a changed language of the search.
-import { rebuildSearch } from '@shop/catalogue/operator';
 import { Command } from 'commander';
 import { counted, type Output, print, withJson } from '../output/print.ts';
-import { withShop } from '../shop/open-shop.ts';
-import { operatorEnvironment } from '../shop/processes.ts';
+import { withOperator } from '../shop/operators.ts';
 
 export function searchCommand(): Command {
   const command = new Command('search');
@@ -16,7 +14,7 @@ export function searchCommand(): Command {
         'Restart the catalogue after it.',
     )
     .action(async (output: Output) => {
-      const rebuilt = await withShop((shop) => rebuildSearch(operatorEnvironment(shop, 'catalogue')));
+      const rebuilt = await withOperator('catalogue', ({ rebuildSearch }, environment) => rebuildSearch(environment));
       print(
         output,
         rebuilt,

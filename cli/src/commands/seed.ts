@@ -1,10 +1,8 @@
 // `seed`: adds realistic sample products.
-import { seedProducts } from '@shop/catalogue/operator';
 import { Command, InvalidArgumentError } from 'commander';
 import { counted, type Output, print, withJson } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
-import { withShop } from '../shop/open-shop.ts';
-import { operatorEnvironment } from '../shop/processes.ts';
+import { withOperator } from '../shop/operators.ts';
 
 const most = 50_000_000;
 
@@ -18,11 +16,11 @@ export function seedCommand(): Command {
       let seconds = 0;
       let products = 0;
       try {
-        await withShop(async (shop) => {
+        await withOperator('catalogue', async ({ seedProducts }, environment) => {
           began = performance.now();
           bar.update(0, wanted);
           const onProgress = (done: number): void => bar.update(done, wanted);
-          products = await seedProducts(operatorEnvironment(shop, 'catalogue'), { count: wanted, seed, onProgress });
+          products = await seedProducts(environment, { count: wanted, seed, onProgress });
           seconds = (performance.now() - began) / 1000;
         });
       } finally {

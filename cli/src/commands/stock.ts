@@ -1,11 +1,10 @@
 // `stock`: compares the stock with the ledger of its movements, and lists the units that accounts hold in open orders.
-import { type AccountHold, listHolds, type StockFault, type StockReport, verifyStock } from '@shop/catalogue/operator';
+import type { AccountHold, StockFault, StockReport } from '@shop/catalogue/operator';
 import { Command } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { counted, type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';
-import { withShop } from '../shop/open-shop.ts';
-import { operatorEnvironment } from '../shop/processes.ts';
+import { withOperator } from '../shop/operators.ts';
 import { limit } from './arguments.ts';
 
 export function stockCommand(): Command {
@@ -13,7 +12,7 @@ export function stockCommand(): Command {
   withJson(
     command.command('verify').description('recompute the stock from its ledger; exit code 1 if it has faults'),
   ).action(async (output: Output) => {
-    const report = await withShop((shop) => verifyStock(operatorEnvironment(shop, 'catalogue')));
+    const report = await withOperator('catalogue', ({ verifyStock }, environment) => verifyStock(environment));
     if (report.faults.length > 0) process.exitCode = exitCodes.failed;
     print(output, report, () => describe(report));
   });
@@ -22,7 +21,7 @@ export function stockCommand(): Command {
   )
     .option('--limit <n>', 'the largest number of accounts', limit, 20)
     .action(async ({ limit: most, ...output }: Output & { limit: number }) => {
-      const holds = await withShop((shop) => listHolds(operatorEnvironment(shop, 'catalogue'), most));
+      const holds = await withOperator('catalogue', ({ listHolds }, environment) => listHolds(environment, most));
       print(output, holds, () => held(holds));
     });
   return command;

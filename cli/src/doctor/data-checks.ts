@@ -1,7 +1,6 @@
 // Checks of the stored data: connections, migrations, clock, currency, keys, events.
 
 import { join } from 'node:path';
-import { checkSigningKeys, sharedMailboxes } from '@shop/accounts/operator';
 import { knownMigrations, localeFault, readLocale, storedCurrency, withClient } from '@shop/shared/database';
 import { longestLag } from '@shop/shared/events';
 import { operatorCommand, type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
@@ -11,6 +10,7 @@ import { counted } from '../output/print.ts';
 import { countDeadLetters, readOutboxes } from '../shop/backlog.ts';
 import { connectWithin } from '../shop/database.ts';
 import type { OpenShop } from '../shop/open-shop.ts';
+import { operators } from '../shop/operators.ts';
 import { operatorEnvironment } from '../shop/processes.ts';
 import { root } from '../shop/root.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
@@ -131,6 +131,7 @@ async function checkCurrency({ databases }: OpenShop, wanted: string): Promise<F
 async function checkKeys(shop: OpenShop, { jwksUrl }: Wanted): Promise<Finding> {
   if (jwksUrl !== undefined && URL.canParse(jwksUrl)) return ok('signing keys', `those of ${new URL(jwksUrl).host}`);
   try {
+    const { checkSigningKeys } = await operators.accounts();
     const keys = await checkSigningKeys(operatorEnvironment(shop, 'accounts'));
     const states = keys.map(({ state }) => state);
     if (states.length === 0) return ok('signing keys', 'none yet; the first start makes them');
@@ -147,6 +148,7 @@ async function checkKeys(shop: OpenShop, { jwksUrl }: Wanted): Promise<Finding> 
 /** Lists accounts of former releases whose addresses differ only in the form of an international domain. */
 async function checkMailboxes(shop: OpenShop): Promise<Finding> {
   // Another check reports a schema that is not migrated yet.
+  const { sharedMailboxes } = await operators.accounts();
   const shared = await sharedMailboxes(operatorEnvironment(shop, 'accounts')).catch(() => []);
   if (shared.length === 0) return ok('mailboxes', 'each has at most one account');
   const lists = shared.map(({ mailbox, accounts }) => {

@@ -1,10 +1,8 @@
 // Finds the places where the shop still keeps personal data of an account's holder: in all schemas and the dead
 // letters.
-import { findPersonalData as findInAccounts } from '@shop/accounts/operator';
-import { findPersonalData as findInNotifications } from '@shop/notifications/operator';
-import { findPersonalData as findInOrders } from '@shop/orders/operator';
 import { deadLettersPerRead, withDeadLetters } from './dead-letters.ts';
 import type { OpenShop } from './open-shop.ts';
+import { operators } from './operators.ts';
 import { operatorEnvironment } from './processes.ts';
 
 export interface FoundData {
@@ -15,13 +13,12 @@ export interface FoundData {
   readonly rows: number;
 }
 
-const finders = { accounts: findInAccounts, orders: findInOrders, notifications: findInNotifications } as const;
-
 /** @returns nothing when all is erased */
 export async function findPersonalData(shop: OpenShop, accountId: string): Promise<FoundData[]> {
   const found: FoundData[] = [];
   for (const service of ['accounts', 'orders', 'notifications'] as const) {
-    const places = await finders[service](operatorEnvironment(shop, service), accountId);
+    const { findPersonalData: find } = await operators[service]();
+    const places = await find(operatorEnvironment(shop, service), accountId);
     for (const [place, rows] of Object.entries(places)) found.push({ where: service, place, rows });
   }
   const letters = await withDeadLetters(shop, (store) => store.list(undefined, deadLettersPerRead));

@@ -1,8 +1,8 @@
 // The processes of the shop and their environments.
 import { join } from 'node:path';
-import { sampleAttributes } from '@shop/catalogue/operator';
+import { sampleAttributes } from '@shop/catalogue/operator/values';
 import { freePorts } from '@shop/shared/embedded';
-import { isSet, memoryBounds, readConfig, type ServiceName, serviceNames, string } from '@shop/shared/runtime';
+import { integer, isSet, memoryBounds, readConfig, type ServiceName, serviceNames, string } from '@shop/shared/runtime';
 import type { DataFolder } from './data-folder.ts';
 import type { DatabaseUrls } from './database.ts';
 import { root } from './root.ts';
@@ -30,8 +30,8 @@ export interface Wiring {
   readonly given: NodeJS.ProcessEnv;
 }
 
-/** Whether the gateway listens on a loopback address. Only there does it serve the pages of the e-mails. */
-export function isOnLoopback({ gatewayHost }: Settings): boolean {
+/** Whether this machine reaches the gateway at a loopback address. */
+function isOnLoopback({ gatewayHost }: Settings): boolean {
   return ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(gatewayHost);
 }
 
@@ -59,7 +59,7 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
       JWT_ISSUER: gateway,
       JWT_AUDIENCE: 'shop',
       JWKS_URL: `${addressOf(serviceNames.indexOf('accounts'))}/.well-known/jwks.json`,
-      ...(mailFolder(wiring) !== undefined && isOnLoopback(settings) && linksOfEmails(`${gateway}/mail`)),
+      ...(hasMailPages(wiring) && linksOfEmails(`${gateway}/mail`)),
     }),
     ...Object.fromEntries(serviceNames.map((name, index) => [`${name.toUpperCase()}_URL`, addressOf(index)])),
   };
@@ -101,6 +101,17 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
 /** The folder to which the shop writes its e-mails; undefined when it sends them. */
 export function mailFolder({ folder, given }: Wiring): string | undefined {
   return isSet(given, 'SMTP_URL') ? undefined : readConfig(given, { path: string('MAIL_DIR', folder.mail) }).path;
+}
+
+/**
+ * Whether the gateway serves the pages of the e-mails: on this machine only, and not behind proxies, which could pass the
+ * requests of others on.
+ */
+export function hasMailPages(wiring: Wiring): boolean {
+  const { proxies } = readConfig(wiring.given, {
+    proxies: integer('TRUSTED_PROXIES', { min: 0, max: 10, fallback: 0 }),
+  });
+  return mailFolder(wiring) !== undefined && isOnLoopback(wiring.settings) && proxies === 0;
 }
 
 /** The pages of the gateway that use the tokens of e-mails, in place of those of a storefront. */

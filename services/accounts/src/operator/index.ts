@@ -18,7 +18,7 @@ export {
   revokeSigningKey,
   rotateSigningKeys,
 } from './signing-keys.ts';
-export { grantScopes, listStaff, revokeScopes, type Staff, type StaffScope, staffScopes } from './staff.ts';
+export { grantScopes, listStaff, revokeScopes, type Staff } from './staff.ts';
 export {
   blockAsOperator,
   endSessionsAsOperator,
@@ -30,4 +30,5 @@ export {
   showAccount,
   unblockAsOperator,
 } from './support.ts';
+export { type StaffScope, staffScopes } from './values.ts';
 export { type VerifiedAccount, verifyEmailAsOperator } from './verify-email.ts';

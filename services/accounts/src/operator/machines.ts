@@ -5,7 +5,7 @@ import { withDatabase } from '@shop/shared/service';
 import { audit } from '../audit.ts';
 import { readDatabaseConfig } from '../config.ts';
 import { addSecret, deleteSecrets } from '../machine.ts';
-import type { StaffScope } from './staff.ts';
+import type { StaffScope } from './values.ts';
 
 export interface Machine {
   readonly clientId: string;

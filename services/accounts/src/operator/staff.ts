@@ -6,15 +6,7 @@ import { audit } from '../audit.ts';
 import { readDatabaseConfig } from '../config.ts';
 import { findHolders } from '../mailbox.ts';
 import { endAllFamilies } from '../refresh-token.ts';
-
-export const staffScopes = [
-  'accounts:support',
-  'catalogue:write',
-  'orders:fulfil',
-  'orders:read-all',
-  'payments:write',
-] as const;
-export type StaffScope = (typeof staffScopes)[number];
+import { type StaffScope, staffScopes } from './values.ts';
 
 export interface Staff {
   readonly accountId: string;

@@ -9,7 +9,8 @@ import { decimalsOf, type Environment, StartError } from '@shop/shared/runtime';
 import type pg from 'pg';
 import { readCommandConfig } from '../config.ts';
 import type { WrittenRow } from '../product-input.ts';
-import { type Format, formatOf, heading, writeLine } from './product-file.ts';
+import { formatOf, heading, writeLine } from './product-file.ts';
+import type { Format } from './values.ts';
 
 export interface ProductExportOptions {
   readonly path: string;

@@ -15,8 +15,9 @@ import {
   type ImportedProduct,
   type RefusedLine,
 } from '../imports/imported-product.ts';
-import { type Format, formatOf, type ProductFile, readProductFile } from './product-file.ts';
+import { formatOf, type ProductFile, readProductFile } from './product-file.ts';
 import { openReport } from './refused-lines.ts';
+import type { Format } from './values.ts';
 
 export interface ProductImportOptions {
   readonly path: string;

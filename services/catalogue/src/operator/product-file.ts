@@ -7,9 +7,7 @@ import type { Fault } from '@shop/shared/problem';
 import { decimalsOf, StartError } from '@shop/shared/runtime';
 import { CsvError, parse } from 'csv-parse';
 import { type ProductLine, readJson, readJsonLine } from '../imports/json-line.ts';
-
-export const formats = ['csv', 'ndjson'] as const;
-export type Format = (typeof formats)[number];
+import { type Format, formats } from './values.ts';
 
 /** The members of a line, and the columns of a CSV file. */
 const members = [

@@ -18,9 +18,6 @@ export interface SampleProduct {
   readonly attributes: string;
 }
 
-/** The filters by attributes of the sample products, in the form of PRODUCT_ATTRIBUTES. */
-export const sampleAttributes = 'colour,guaranteeYears:number,material';
-
 interface Department {
   readonly name: string;
   readonly things: readonly string[];

@@ -1,6 +1,5 @@
 // The operator's functions for orders. The command line calls these functions in its own process.
 export type { FulfilmentState } from '../advance-order.ts';
-export { type OrderStatus, statuses } from '../order-status.ts';
 export type { Allocate } from '../ship-order.ts';
 export type { OrderTrace } from '../trace-order.ts';
 export { countOrders, type OrderCounts } from './count-orders.ts';
