@@ -118,7 +118,8 @@ export interface paths {
         /**
          * Block an account
          * @description The holder cannot log in, and every session ends; their access tokens are refused within 2 seconds. Only a log-in with the right
-         *     password is told about the block (`account-blocked`). An account that is blocked stays blocked; the further reason is recorded.
+         *     password is told about the block (`account-blocked`). A pending erasure of the account is withdrawn.
+         *     An account that is blocked stays blocked; the further reason is recorded.
          */
         post: operations["blockAccount"];
         delete?: never;

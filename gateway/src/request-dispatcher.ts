@@ -55,6 +55,8 @@ export class RequestDispatcher {
   accept(request: GatewayRequest, response: GatewayResponse): void {
     const { socket } = request;
     readAbsoluteForm(request);
+    // The engine has no pipeline for `*`, which is the same as a URL without a path (RFC 9112 section 3.2.4).
+    if (request.method === 'OPTIONS' && request.url === '*') request.url = '/';
     const known = this.#pending.get(socket);
     const { bytesRead } = socket;
     const ahead = known === undefined || known.waiting === 0 ? 0 : bytesRead - known.bytesRead;

@@ -1,13 +1,6 @@
 // `orders`: lists and shows the orders of all accounts and the refunds that are due, and advances and cancels orders as
 // staff does over the API.
-import type {
-  Allocate,
-  ChangedOrder,
-  Order,
-  OrderSelection,
-  OrderWithHistory,
-  RefundDue,
-} from '@shop/orders/operator';
+import type { Allocate, ChangedOrder, Order, OrderSelection, OrderWithHistory, RefundDue } from '@shop/orders/operator';
 import { statuses } from '@shop/orders/operator/values';
 import { decimalsOf, operatorCommand, StartError } from '@shop/shared/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';

@@ -9,6 +9,7 @@ import type { Middleware } from './policy.ts';
 import { largestFile } from './request-body.ts';
 import { identifyRequest, traceState } from './request-id.ts';
 import { readRequestTarget } from './request-target.ts';
+import { commonHeaders } from './send-response.ts';
 
 export interface GuardOptions {
   /** The number of trusted proxies in front of the gateway; with 0, X-Forwarded-For is ignored. */
@@ -45,10 +46,15 @@ export function guard(options: GuardOptions): Middleware {
     // The target of CONNECT is not a path. Other methods are checked by the pipeline of the path.
     if (request.method === 'CONNECT')
       throw new Problem('method-not-allowed', 'The method CONNECT is not supported.', { headers: { Allow: allow } });
+    checkFraming(request, fields, options.maximumBody);
+    // A request about the server as a whole (RFC 9110 section 9.3.7).
+    if (request.method === 'OPTIONS' && request.url === '/') {
+      response.writeHead(204, [...commonHeaders(request), 'Allow', allow]).end();
+      return;
+    }
     const { path, target } = readRequestTarget(request.url ?? '', options.maximumTarget);
     request.path = path;
     request.url = target;
-    checkFraming(request, fields, options.maximumBody);
     if (fromPage && isPreflight(request)) {
       answerPreflight(request, response);
       return;

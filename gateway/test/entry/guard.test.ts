@@ -100,6 +100,16 @@ describe('a target that two parsers could read differently is answered with 400'
   });
 });
 
+it.each(['*', 'http://shop'])('OPTIONS %s is answered with the methods of the gateway', async (target) => {
+  const { answers } = await sendRaw(
+    gateway.port,
+    `OPTIONS ${target} HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n`,
+  );
+  expect(answers).toMatchObject([
+    { status: 204, headers: { allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS', 'x-request-id': expect.any(String) } },
+  ]);
+});
+
 describe('another form of a path reaches the service in the only accepted form', () => {
   const id = '01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01';
   it.each([

@@ -13,9 +13,19 @@ export interface SupportRequest {
   readonly author: SupportAuthor;
 }
 
-/** Refuses log-ins and ends every session. The caller has locked the row of the account. */
+/**
+ * Refuses log-ins, ends every session, and withdraws a pending erasure, because the person whom the
+ * block stops may have requested it. The caller has locked the row of the account.
+ */
 export async function blockAccount(tx: Transaction, accountId: string, request: SupportRequest): Promise<void> {
   await sql(tx, 'UPDATE accounts SET blocked_at = coalesce(blocked_at, now()) WHERE id = $1', [accountId]);
+  const withdrawn = await sql(
+    tx,
+    `UPDATE accounts SET erase_at = NULL, version = version + 1, updated_at = now()
+     WHERE id = $1 AND erase_at > now() RETURNING id`,
+    [accountId],
+  );
+  if (withdrawn.length > 0) await audit(tx, { action: 'erasure-withdrawn', accountId, ...request, detail: {} });
   await endAllFamilies(tx, accountId);
   await audit(tx, { action: 'account-blocked', accountId, ...request, detail: {} });
 }

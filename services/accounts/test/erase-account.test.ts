@@ -98,9 +98,24 @@ describe('a pending erasure', () => {
     expect((await read()).erase_at).toBeUndefined();
   });
 
-  it('of a blocked account is withdrawn by a password reset, and the account stays blocked', async () => {
+  it('is withdrawn by a block, because the person who is blocked may have requested it', async () => {
     await erase();
     await blockAsOperator(environment(), holder.id, 'the holder called');
+    const { rows } = await accounts.database.query('SELECT erase_at FROM accounts WHERE id = $1', [holder.id]);
+    expect(rows).toEqual([{ erase_at: null }]);
+    expect(await withdrawals()).toBe(1);
+  });
+
+  it('that is due is not withdrawn by a block', async () => {
+    await erase();
+    await eraseIn(-0.01);
+    await blockAsOperator(environment(), holder.id, 'the holder called');
+    expect(await withdrawals()).toBe(0);
+  });
+
+  it('of a blocked account is withdrawn by a password reset, and the account stays blocked', async () => {
+    await blockAsOperator(environment(), holder.id, 'the holder called');
+    await eraseAsOperator(environment(), holder.id, 7);
     expect((await reset(holder.email)).status).toBe(204);
     expect((await read()).erase_at).toBeUndefined();
     expect(codeOf(await logIn(accounts, holder.email, recovered))).toEqual([403, 'account-blocked']);
