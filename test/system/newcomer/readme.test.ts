@@ -18,8 +18,6 @@ const usual = 'http://localhost:8080';
 /** The commands of README.md that this test does not run: how they begin → why. */
 const notRun: Readonly<Record<string, string>> = {
   'npm ci && npm test': '.ci/run runs all tests',
-  'P=localhost:5432': 'they need a PostgreSQL of the reader; tools/deploy has tests of the roles and connections',
-  'npm run dev': '.ci/run runs the checks and the suites of this list; cli/test/dev.test.ts tests npm run dev',
 };
 
 let folder: string;
