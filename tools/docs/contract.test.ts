@@ -37,7 +37,7 @@ const contents = contentsOf(document);
 
 /** Returns for each source file its problem codes and sentences. Each `${…}` is replaced by one word, or by a list of words. */
 const said = globSync('{gateway/plugin,gateway/src,shared/src,services/*/src}/**/*.ts', { cwd: root })
-  .filter((path) => !path.endsWith('/problem-texts.ts'))
+  .filter((path) => !path.endsWith('problem-texts.ts'))
   .flatMap((path) => {
     const texts = textsIn(parseSync(readFileSync(`${root}/${path}`, 'utf8'), { syntax: 'typescript' }));
     const codes = texts.filter((text) => Object.hasOwn(problems, text)).join('|');

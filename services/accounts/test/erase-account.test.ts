@@ -5,7 +5,6 @@ import { blockAsOperator, eraseAsOperator, verifyEmailAsOperator } from '../src/
 import {
   auditOf,
   countEmails,
-  emailTokenOf,
   eventsOf,
   freshEmail,
   type Holder,
@@ -18,11 +17,11 @@ import {
   type TestAccounts,
   verify,
 } from './accounts.ts';
+import { codeOf, holderActions, recovered } from './holder-actions.ts';
 
 let accounts: TestAccounts;
 /** An account with a verified address. */
 let holder: Holder;
-const recovered = 'a short and loud brook';
 
 beforeAll(async () => {
   accounts = await startAccounts();
@@ -33,33 +32,15 @@ beforeEach(async () => {
   await verify(accounts, holder.id);
 });
 
-const environment = () => ({ DATABASE_URL: accounts.services.database.urls.accounts });
-const post = (path: string, body: object, token?: string) =>
-  accounts.client.post(path, token === undefined ? { body } : { body, token });
-const patch = (body: object, { path, token } = holder) => accounts.client.patch(path, { token, body });
-const read = async ({ path, token } = holder) => (await accounts.client.get(path, { token })).body;
-const erase = ({ token } = holder, secret = password) =>
-  post('/v1/accounts/me/erase', { current_password: secret }, token);
-const changeTo = async (email: string, secret = password): Promise<void> => {
-  expect((await patch({ email, current_password: secret })).status).toBe(200);
-  expect((await verify(accounts, holder.id)).status).toBe(204);
-};
-const undo = async (token?: string) =>
-  post('/v1/email-verifications/undo', {
-    token: token ?? (await emailTokenOf(accounts, holder.id, 'email-change-undo')),
-  });
-const confirmReset = async ({ id } = holder, secret = recovered) =>
-  post('/v1/password-resets/confirm', { token: await emailTokenOf(accounts, id, 'password-reset'), password: secret });
-const reset = async (email: string, account = holder, secret = recovered) => {
-  await post('/v1/password-resets', { email });
-  return confirmReset(account, secret);
-};
+const { environment, post, patch, read, erase, changeTo, undo, confirmReset, reset } = holderActions(
+  () => accounts,
+  () => holder,
+);
 /** Sets the time of the erasure, in hours from now. */
 const eraseIn = (hours: number, { id } = holder) =>
   accounts.database.query("UPDATE accounts SET erase_at = now() + $2 * interval '1 hour' WHERE id = $1", [id, hours]);
 const withdrawals = async ({ id } = holder) =>
   (await auditOf(accounts, id)).filter(({ action }) => action === 'erasure-withdrawn').length;
-const codeOf = ({ status, body }: TestAnswer) => [status, body?.code];
 
 describe('a pending erasure', () => {
   it.each<[string, () => Promise<TestAnswer>]>([

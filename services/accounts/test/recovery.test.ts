@@ -1,6 +1,5 @@
 // A thief changes the address or the password of an account. Its holder takes it back, and nothing of the thief is left.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { TestAnswer } from '@shop/shared/testing';
 import { blockAsOperator, unblockAsOperator } from '../src/operator/index.ts';
 import {
   auditOf,
@@ -14,11 +13,12 @@ import {
   type TestAccounts,
   verify,
 } from './accounts.ts';
+import { codeOf, holderActions, recovered } from './holder-actions.ts';
 
 let accounts: TestAccounts;
 /** An account with a verified address. */
 let holder: Holder;
-const [stolen, recovered] = ['the thief knows this one', 'a short and loud brook'];
+const stolen = 'the thief knows this one';
 
 beforeAll(async () => {
   accounts = await startAccounts();
@@ -29,28 +29,10 @@ beforeEach(async () => {
   await verify(accounts, holder.id);
 });
 
-const environment = () => ({ DATABASE_URL: accounts.services.database.urls.accounts });
-const post = (path: string, body: object, token?: string) =>
-  accounts.client.post(path, token === undefined ? { body } : { body, token });
-const patch = (body: object, { path, token } = holder) => accounts.client.patch(path, { token, body });
-const read = async ({ path, token } = holder) => (await accounts.client.get(path, { token })).body;
-const erase = ({ token } = holder, secret = password) =>
-  post('/v1/accounts/me/erase', { current_password: secret }, token);
-const changeTo = async (email: string, secret = password): Promise<void> => {
-  expect((await patch({ email, current_password: secret })).status).toBe(200);
-  expect((await verify(accounts, holder.id)).status).toBe(204);
-};
-const undo = async (token?: string) =>
-  post('/v1/email-verifications/undo', {
-    token: token ?? (await emailTokenOf(accounts, holder.id, 'email-change-undo')),
-  });
-const confirmReset = async ({ id } = holder, secret = recovered) =>
-  post('/v1/password-resets/confirm', { token: await emailTokenOf(accounts, id, 'password-reset'), password: secret });
-const reset = async (email: string, account = holder, secret = recovered) => {
-  await post('/v1/password-resets', { email });
-  return confirmReset(account, secret);
-};
-const codeOf = ({ status, body }: TestAnswer) => [status, body?.code];
+const { environment, post, patch, read, erase, changeTo, undo, confirmReset, reset } = holderActions(
+  () => accounts,
+  () => holder,
+);
 
 describe('an address whose change can still be undone', () => {
   it('belongs to its account: a registration of it and a change to it are refused as for a registered one', async () => {

@@ -14,6 +14,7 @@ import {
   type TestAccounts,
   verify,
 } from './accounts.ts';
+import { holderActions } from './holder-actions.ts';
 
 let accounts: TestAccounts;
 let holder: Holder;
@@ -27,8 +28,10 @@ beforeEach(async () => {
   await verify(accounts, holder.id);
 });
 
-const undo = (token: string) => accounts.client.post('/v1/email-verifications/undo', { body: { token } });
-const read = async () => (await accounts.client.get(holder.path, { token: holder.token })).body;
+const { undo, read } = holderActions(
+  () => accounts,
+  () => holder,
+);
 const sent = () => emailTokenOf(accounts, holder.id, 'email-change-undo');
 const change = (email: string) =>
   accounts.client.patch(holder.path, { token: holder.token, body: { email, current_password: password } });

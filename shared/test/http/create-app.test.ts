@@ -502,7 +502,8 @@ describe('idempotency', () => {
       await Promise.all(Array.from({ length: 5 }, (_, index) => send('a', `${prefix} ${sent * 5 + index}`)));
     }
     work = async () => {
-      throw new Problem('insufficient-stock', 'x'.repeat(20_000));
+      const errors = Array.from({ length: 50 }, (_, index) => ({ pointer: `/${index}`, detail: 'x'.repeat(400) }));
+      throw new Problem('insufficient-stock', 'Not enough.', { errors });
     };
     expect((await send('a', `${prefix} long`)).status).toBe(409);
     work = async () => {};
@@ -517,6 +518,8 @@ describe('idempotency', () => {
     // Concurrent requests can leave some more.
     expect(rows[1].count).toBeGreaterThanOrEqual(100);
     expect(rows[1].count).toBeLessThan(110);
+    // A repetition of the long one is judged again.
+    expect((await send('a', `${prefix} long`)).status).toBe(201);
     expect((await send('a', `${prefix} 149`)).headers['idempotency-replayed']).toBe('true');
     expect((await send('a', `${prefix} 0`)).status).toBe(201);
     expect((await send('a', `${prefix} success`)).headers['idempotency-replayed']).toBe('true');
