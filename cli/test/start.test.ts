@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
 import { serviceNames } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
+import type { RunningShop } from '../src/shop/data-folder.ts';
 import { launchShop, processIdOf, runningShop, runShop, type StartedShop, stillListening } from './started-shop.ts';
 
 let folder: string;
@@ -78,10 +79,20 @@ describe('a first start', () => {
 });
 
 describe('a start on kept data', () => {
+  let shop: StartedShop;
+  let running: RunningShop;
+  let secrets: string;
+  let products: string;
+  beforeAll(async () => {
+    secrets = await readFile(join(dataDir, 'secrets.json'), 'utf8');
+    shop = await launchShop({ dataDir });
+    products = await shop.ready;
+    running = await runningShop(dataDir);
+  });
+  afterAll(() => shop.end());
+
   it('has the same catalogue and secrets, and a second start on the folder is refused in one line', async () => {
-    const secrets = await readFile(join(dataDir, 'secrets.json'), 'utf8');
-    const shop = await launch();
-    const productId = /"productId":"([^"]+)"/.exec(await shop.ready)?.[1];
+    const productId = /"productId":"([^"]+)"/.exec(products)?.[1];
     expect((await fetch(`${shop.gateway}/v1/products/${productId}`)).status).toBe(200);
     expect(await readFile(join(dataDir, 'secrets.json'), 'utf8')).toBe(secrets);
 
@@ -89,14 +100,9 @@ describe('a start on kept data', () => {
     expect(code).toBe(1);
     expect(complaints).toBe(`${dataDir} is in use by process ${shop.child.pid}\n`);
     expect((await fetch(`${shop.gateway}/health/ready`)).status).toBe(200);
-    expect((await shop.end('SIGTERM')).code).toBe(0);
   });
 
   it('restarts a service that died, and PostgreSQL, with a line for each', async () => {
-    const shop = await launch();
-    await shop.ready;
-    const { databases } = await runningShop(dataDir);
-
     process.kill(await processIdOf(dataDir, 'catalogue'), 'SIGKILL');
     await eventually(() => {
       expect(shop.output()).toContain('catalogue: ended (signal SIGKILL); starting it again in 0.5 s\n');
@@ -111,33 +117,10 @@ describe('a start on kept data', () => {
       async () => expect((await fetch(`${shop.gateway}/v1/products?status=active`)).status).toBe(200),
       30_000,
     );
-    expect((await runningShop(dataDir)).databases).toEqual(databases);
+    expect((await runningShop(dataDir)).databases).toEqual(running.databases);
   });
 
-  it('succeeds after its launcher was killed', async () => {
-    const first = await launch();
-    await first.ready;
-    const running = await runningShop(dataDir);
-    first.child.kill('SIGKILL');
-    const second = await launch({ GATEWAY_PORT: new URL(first.gateway).port });
-    await second.ready;
-    expect((await fetch(`${second.gateway}/v1/products`)).status).toBe(200);
-    await second.end();
-    expect(await stillListening(running)).toEqual([]);
-  });
-
-  it('leaves nothing running soon after its launcher was killed', async () => {
-    const shop = await launch();
-    await shop.ready;
-    const running = await runningShop(dataDir);
-    shop.child.kill('SIGKILL');
-    await eventually(async () => expect(await stillListening(running)).toEqual([]), 20_000);
-  });
-
-  it('goes on when nobody reads its output, and leaves nothing running after Ctrl-C', async () => {
-    const shop = await launch();
-    await shop.ready;
-    const running = await runningShop(dataDir);
+  it('goes on when nobody reads its output, and leaves nothing running after SIGTERM', async () => {
     shop.child.stdout?.destroy();
     shop.child.stderr?.destroy();
     const killed = await processIdOf(dataDir, 'orders');
@@ -147,11 +130,29 @@ describe('a start on kept data', () => {
       expect((await fetch(`${shop.gateway}/health/ready`)).status).toBe(200);
     }, 30_000);
 
-    expect((await shop.end('SIGINT')).code).toBe(0);
+    expect((await shop.end('SIGTERM')).code).toBe(0);
     expect(await stillListening(running)).toEqual([]);
     expect(await readdir(dataDir)).not.toContain('lock');
   });
+});
 
+describe('a launcher that is killed', () => {
+  it('is replaced by the next start', async () => {
+    const first = await launch();
+    await first.ready;
+    const running = await runningShop(dataDir);
+    first.child.kill('SIGKILL');
+    const second = await launch({ GATEWAY_PORT: new URL(first.gateway).port });
+    await second.ready;
+    expect((await fetch(`${second.gateway}/v1/products`)).status).toBe(200);
+
+    second.child.kill('SIGKILL');
+    await eventually(async () => expect(await stillListening(running)).toEqual([]), 20_000);
+    await eventually(async () => expect(await stillListening(await runningShop(dataDir))).toEqual([]), 20_000);
+  });
+});
+
+describe('a start', () => {
   it('listens on the address of GATEWAY_HOST alone, where the command line finds it', async () => {
     const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
     const { address } = addresses.find(({ family, internal }) => family === 'IPv4' && !internal) ?? {
