@@ -89,7 +89,7 @@ describe('connections of one address', () => {
   it('that idle do not affect other clients', async () => {
     const stop = startServing(gateway.url, '/health/live', 20);
     const idlers = await openMany(3_000, 'GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n');
-    await pause(1_000);
+    await pause(3_000);
     const { asked, failures } = await stop();
     expect(asked).toBeGreaterThan(10);
     report('idlers', idlers.length, failures);
