@@ -42,6 +42,11 @@ describe('200', () => {
     expect(me.headers.etag).toBe(answer.headers.etag);
   });
 
+  it('reads the id in the path in capital letters, too', async () => {
+    const answer = await get(`/v1/accounts/${holder.id.toUpperCase()}`, holder.token);
+    expect([answer.status, answer.body.id]).toEqual([200, holder.id]);
+  });
+
   it('has the members of the address in one order, whatever order the client sent', async () => {
     const address = { country: 'CH', city: 'Basel', street_address: 'Lindenweg 4' };
     const { client } = accounts;
