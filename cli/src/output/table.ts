@@ -1,5 +1,8 @@
 // Tables for people, with colours for important words. On a narrow terminal, they are folded so that no line is too long.
+// The libraries that were tried (cli-table3, columnify, table) pad the last column, or make no list of a row that is too
+// wide.
 import { styleText } from 'node:util';
+import { Help } from 'commander';
 
 export type Cell = string | number | null | undefined;
 
@@ -9,6 +12,8 @@ export type Colours = Readonly<Record<string, 'green' | 'yellow' | 'red'>>;
 /** The narrowest last column into which a table is folded. */
 const narrowest = 24;
 const gap = '  ';
+/** Its `boxWrap` breaks texts. */
+const help = Object.assign(new Help(), { minWidthToWrap: 0 });
 
 /**
  * The lines of a table; the first row is the heading. A cell without a value stays empty. Colours are used on a
@@ -100,13 +105,5 @@ function padded(text: string, width: number, colours: Colours): string {
 
 /** Breaks a text between words into lines. A word that is longer than the width has a line of its own. */
 function foldText(text: string, width: number): string[] {
-  if (text.length <= width) return [text];
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1) ?? '';
-    if (line === '') lines[lines.length - 1] = word;
-    else if (line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
+  return text.length <= width ? [text] : help.boxWrap(text, width).split('\n');
 }
