@@ -3,9 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { connect } from 'amqplib';
 import { sql } from '../../../src/database/index.ts';
 import { connectTransport, consume, startRelay, type Topology } from '../../../src/events/index.ts';
+import { declareConsumer, isThere, namesOf } from '../../../src/events/rabbitmq/topology.ts';
 import { republishEvents } from '../../../src/events/republish-events.ts';
 import { eventually, testBroker } from '../../../src/testing/index.ts';
-import { log } from '../brokers.ts';
+import { log, record } from '../brokers.ts';
 import { eventType, startStore, type TestStore } from '../service.ts';
 
 const topology: Topology = { consumers: { taker: [eventType] }, retries: 1, retryDelay: 1 };
@@ -71,6 +72,23 @@ describe('a deleted queue', () => {
     await eventually(async () => expect(await effects()).toEqual([...ids, later].sort()), 15_000);
     await stop();
     await relay.close();
+    await transport.close();
+  });
+
+  it('is reported by its consumer when another process declares it again first', async () => {
+    complaints.length = 0;
+    const transport = await connectTransport({ url, name: 'service', topology, log: watched });
+    const taker = await record(transport, 'taker');
+    const connection = await connect(url);
+    const channel = await connection.createChannel();
+    const names = namesOf(new URL(url).searchParams.get('namespace') ?? '');
+    await channel.deleteQueue(names.queue('taker'));
+    // RabbitMQ 3.10 does not notify the consumer of a queue that is declared again even sooner.
+    expect(await isThere(connection, names.queue('taker'))).toBe(false);
+    await declareConsumer(channel, names, topology, 'taker');
+    await eventually(() => expect(complaints).toHaveLength(1));
+    await connection.close();
+    await taker.stop();
     await transport.close();
   });
 
