@@ -1,5 +1,5 @@
 // The export of products: an import accepts the file, with any texts in it.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -80,6 +80,14 @@ describe('an export', () => {
     expect((await database.query('SELECT id, images, attributes FROM products')).rows).toEqual([
       { id, images: null, attributes: null },
     ]);
+  });
+
+  it('is a file that only its owner can read, and so is the report of the refused lines of an import', async () => {
+    const [path, refused] = [join(folder, 'private.csv'), join(folder, 'private.ndjson')];
+    await exportProducts({ DATABASE_URL: url }, { path });
+    await writeFile(path, 'externalKey,name\nCUP,Cup\n', { mode: 0o600 });
+    expect(await importProducts({ DATABASE_URL: url }, { path, refused })).toMatchObject({ refused: 1 });
+    for (const file of [path, refused]) expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
   it('leaves no file when it cannot write', async () => {
