@@ -1,8 +1,8 @@
 // Tests run as ES modules on one embedded PostgreSQL per run. shared/src/testing starts it.
 import { availableParallelism } from 'node:os';
 
-// Suites that take minutes or need more than npm: folders of a room of test/, or one file in a folder whose other tests
-// are quick.
+// Suites that take minutes or need more than npm: folders of test/system, test/faults and test/abuse, or one file in a
+// folder whose other tests are quick.
 // `npm test -- outages` runs one of them; `npm test` runs none of them.
 const longSuites = [
   'attacks',
