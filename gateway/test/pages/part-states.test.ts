@@ -6,8 +6,8 @@ import { headlineOf } from '../../plugin/pages/board/faults.ts';
 import { type BoardPart, partsOf, type UpstreamView } from '../../plugin/pages/board/part-states.ts';
 import type { ProcessFigures, QueueFigures, ShopFigures } from '../../plugin/pages/board/shop-figures.ts';
 
-const well: UpstreamView = { known: 1, usable: 1, refusing: false, needed: true };
-const away: UpstreamView = { ...well, usable: 0 };
+const well: UpstreamView = { ready: true, refusing: false, needed: true };
+const away: UpstreamView = { ...well, ready: false };
 
 const figures: ProcessFigures = {
   ...{ process: 'orders', known: 1, replicas: 1, ready: 1, failing: [] },
@@ -119,6 +119,11 @@ describe('the gateway', () => {
       ['not ready', 'not ready without orders'],
     ],
     ['is ready without a service that clients do not need', notNeeded, ['ready']],
+    [
+      'is ready while the breaker of a service is open, as its /health/ready says',
+      { ...well, refusing: true },
+      ['ready'],
+    ],
   ] as const)('%s', (_what, seen, expected) => {
     expect(partOf('process', 'gateway', seen, shop([{ process: 'gateway' }]))).toEqual(expected);
     expect(partOf('process', 'gateway', seen, undefined)).toEqual(expected);

@@ -106,9 +106,9 @@ export class BoardStreams {
 
   #state(now: number): object {
     const shop = this.#metrics.figures();
-    const views = this.#upstreams.all.map(({ name, known, usable, open, isNeeded }): [string, UpstreamView] => [
+    const views = this.#upstreams.all.map(({ name, ready, open, isNeeded }): [string, UpstreamView] => [
       name,
-      { known, usable, refusing: open, needed: isNeeded },
+      { ready, refusing: open, needed: isNeeded },
     ]);
     const operations = this.#traffic.figures(now);
     const parts = partsOf(new Map(views), shop);

@@ -16,9 +16,9 @@ export interface BoardPart {
 
 /** The state of an upstream as the gateway observes it. */
 export interface UpstreamView {
-  readonly known: number;
-  readonly usable: number;
-  /** Whether its breaker is open. */
+  /** Whether the last probe of at least one address passed. */
+  readonly ready: boolean;
+  /** Whether the breakers of all addresses are open. */
   readonly refusing: boolean;
   /** Whether clients need it. The gateway is not ready without it. */
   readonly needed: boolean;
@@ -38,7 +38,7 @@ const mostFailed = 0.01;
 export function partsOf(upstreams: ReadonlyMap<string, UpstreamView>, shop: ShopFigures | undefined): BoardPart[] {
   const { processes: reports, queues } = shop ?? { processes: [], queues: [] };
   const names = new Set(['gateway', ...upstreams.keys(), ...reports.map(({ process }) => process)]);
-  const missing = [...upstreams].filter(([, { needed, usable }]) => needed && usable === 0).map(([name]) => name);
+  const missing = [...upstreams].filter(([, { needed, ready }]) => needed && !ready).map(([name]) => name);
   const processes = [...names].map((name) => {
     const report = reports.find((one) => one.process === name);
     return name === 'gateway' ? gatewayPart(report, missing) : processPart(name, upstreams.get(name), report);
@@ -64,7 +64,7 @@ const upstreamUnavailable = (missing: readonly string[]): BoardFault => ({
 });
 
 function processPart(name: string, view: UpstreamView | undefined, report: ProcessFigures | undefined): BoardPart {
-  const up = view === undefined ? (report?.ready ?? 0) > 0 : view.usable > 0 && !view.refusing;
+  const up = view === undefined ? (report?.ready ?? 0) > 0 : view.ready && !view.refusing;
   const faults = report === undefined ? [] : [...absence(report, up), ...checks(report), ...slowness(report)];
   if (view?.refusing === true) faults.push(breakerOpen);
   if (!up && faults.length === 0) faults.push(unreachable(name));
