@@ -155,7 +155,7 @@ async function runHosted(command: HostedCommand): Promise<Ended> {
       cwd: root,
       env: plainEnvironment(),
       execArgv: [],
-      stdio: 'ignore',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     host.child.unref();
   }

@@ -6,7 +6,7 @@ DECLARE
 BEGIN
   SELECT count(*) INTO orders FROM archived_orders;
   IF orders > 0 THEN
-    RAISE EXCEPTION USING MESSAGE = format('%s orders are in the archive, which this version does not have. Restore them with '
+    RAISE EXCEPTION USING MESSAGE = format('Orders in the archive, which this version does not have: %s. Restore them with '
       'the command line of 1.1.0 (npm run shop -- orders restore --all, or docker compose run --rm operator orders restore '
       '--all), and repeat the update. docs/deploying.md explains it under "Upgrade and roll back".', orders);
   END IF;

@@ -72,7 +72,7 @@ it('the update waits until 1.1.0 has restored all archived orders, and 1.1.0 arc
 
   for (let attempt = 0; attempt < 2; attempt += 1) {
     await expect(update()).rejects.toThrow(
-      /1 orders are in the archive, .* with the command line of 1\.1\.0 \(npm run shop -- orders restore --all, or /,
+      /Orders in the archive, which this version does not have: 1\. .* with the command line of 1\.1\.0 \(npm run shop -- orders restore --all, or /,
     );
   }
   await expect(archiveOne()).rejects.toThrow('no_new_archive');

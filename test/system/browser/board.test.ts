@@ -108,7 +108,7 @@ describe('the board', () => {
   });
 
   it.each(screens)(
-    'shows on a %s in a %s room every part and its state, and keeps to the width',
+    'shows on a %s in the %s color scheme every part and its state, and keeps to the width',
     async (_device, colorScheme, viewport) => {
       const page = await openAsStaff({ colorScheme, viewport });
       for (const key of everyPart) await part(page, key, '.ready').waitFor();

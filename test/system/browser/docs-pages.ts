@@ -1,4 +1,4 @@
-// The tests of all pages of the documentation on one device, in a light and in a dark room.
+// The tests of all pages of the documentation on one device, in the light and the dark color scheme.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { guideNames, operatorGuideNames } from '../../../gateway/plugin/pages/docs/chapters.ts';
 import { findings } from './accessibility.ts';
@@ -45,7 +45,7 @@ export function describePages(device: (typeof screens)[number][0]): void {
   afterAll(() => documentation?.stop());
 
   describe.each(screens.filter(([name]) => name === device))(
-    'on a %s in a %s room',
+    'on a %s in the %s color scheme',
     (_device, colorScheme, viewport) => {
       it.each(paths)('%s is complete, accessible, sends no request elsewhere, fits and can be read', async (path) => {
         const visited = await documentation.visit(path, { colorScheme, viewport });

@@ -98,7 +98,7 @@ const overflow = (page: Page): Promise<number> =>
 
 describe('/mail', () => {
   it.each(screens)(
-    'asks a browser without the key on a %s in a %s room to open the printed address',
+    'asks a browser without the key on a %s in the %s color scheme to open the printed address',
     async (_device, colorScheme, viewport) => {
       const context = await browser.newContext({ baseURL: shop.url, colorScheme, viewport });
       const page = await context.newPage();
@@ -143,7 +143,7 @@ describe('/mail', () => {
     expect(tokens?.access_token).toEqual(expect.any(String));
   });
 
-  it.each(screens)('fits a %s in a %s room and is accessible', async (_device, colorScheme, viewport) => {
+  it.each(screens)('fits a %s in the %s color scheme and is accessible', async (_device, colorScheme, viewport) => {
     const email = await register();
     const page = await openMail({ colorScheme, viewport });
     await openEmail(page, email, subjects.verification);
