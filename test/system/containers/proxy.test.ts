@@ -78,16 +78,16 @@ const post = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length:
 
 /** What the clients of one address do with their connections. Each is closed within this many seconds. */
 const clients = [
-  { does: 'sends nothing', sends: '', drips: false, reads: true, within: 20, last: '' },
+  { does: 'sends nothing', sends: '', drips: false, reads: true, within: 30, last: '' },
   {
     does: 'sends a header section slowly',
     sends: get.slice(0, 39),
     drips: true,
     reads: true,
-    within: 20,
+    within: 30,
     last: ' 408 ',
   },
-  { does: 'sends a body slowly', sends: post, drips: true, reads: true, within: 20, last: ' 408 ' },
+  { does: 'sends a body slowly', sends: post, drips: true, reads: true, within: 30, last: ' 408 ' },
   { does: 'is idle after a response', sends: get, drips: false, reads: true, within: 70, last: ' 200 ' },
   { does: 'reads nothing', sends: get, drips: false, reads: false, within: 100, last: '' },
 ];
