@@ -269,7 +269,7 @@ describe('an image', () => {
       const { names, found } = await readImage(shop.engine, image, secrets);
       expect(found).toEqual([]);
       const suspicious =
-        /(^|\/)(\.env[^/]*|\.npmrc|\.git|\.data|id_[a-z0-9]+|secrets\.json)$|^(bin|usr\/bin)\/|\/s?bin\/(ba|da)?sh$/;
+        /(^|\/)(\.env(?!\.example$)[^/]*|\.npmrc|\.git|\.data|id_[a-z0-9]+|secrets\.json)$|^(bin|usr\/bin)\/|\/s?bin\/(ba|da)?sh$/;
       expect(names.filter((name) => suspicious.test(name))).toEqual([]);
       expect(names.filter((name) => /^shop\/(shared|gateway|services|deploy)\/.*(test|\.pem$)/.test(name))).toEqual([]);
       expect(
