@@ -46,11 +46,8 @@ export class ShopError<Code extends string = ProblemCode> extends Error {
     return this.problem?.code;
   }
 
-  /** As every `instanceof`. Its type narrows an unknown error as `isShopError` does, and not to `ShopError<any>`. */
-  static override [Symbol.hasInstance](value: unknown): value is Refusal {
-    // biome-ignore lint/complexity/noThisInStatic: a subclass has fewer instances
-    return Function.prototype[Symbol.hasInstance].call(this, value);
-  }
+  /** The type of `instanceof`: it narrows an unknown error as `isShopError` does, and not to `ShopError<any>`. */
+  declare static [Symbol.hasInstance]: (value: unknown) => value is Refusal;
 }
 
 /** The detail of a problem, and its first fault with the place, when the detail does not have it. */
