@@ -1,4 +1,4 @@
-// A page of another origin uses the packed client in a real browser. `npm start` allows the pages of http://localhost,
+// A page of another origin uses the compiled client in a real browser. `npm start` allows the pages of http://localhost,
 // and no others.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -7,12 +7,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { launchShop, type StartedShop } from '../../../cli/test/started-shop.ts';
-import { installClient } from '../clients/install.ts';
+import { runIn } from '../clients/install.ts';
 import { startChromium } from './chromium.ts';
 
+const client = fileURLToPath(new URL('../../../client', import.meta.url));
 const password = 'a long and quiet river';
 
 let folder: string;
@@ -41,12 +43,10 @@ const originOf = (server: Server): string =>
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-origin-'));
   await chmod(folder, 0o711);
-  const client = await installClient(join(folder, 'project'));
-  [local, other, browser] = await Promise.all([
-    servePage(join(client, 'dist')),
-    servePage(join(client, 'dist')),
-    startChromium(),
-  ]);
+  // Not packed: the package is built in the repository, where package.test.ts builds it at the same time.
+  const modules = join(folder, 'modules');
+  await runIn(client, 'npx', '--no-install', 'tsc', '--project', 'tsconfig.build.json', '--outDir', modules);
+  [local, other, browser] = await Promise.all([servePage(modules), servePage(modules), startChromium()]);
   shop = await launchShop({ dataDir: join(folder, 'data') });
   await shop.ready;
 });
@@ -106,7 +106,7 @@ const programFor = (email: string): string =>
   program.replace('BASE', JSON.stringify(shop.gateway)).replace('EMAIL', JSON.stringify(email));
 
 describe('a page of another origin', () => {
-  it('orders with the packed client when it is a page of http://localhost', async () => {
+  it('orders with the compiled client when it is a page of http://localhost', async () => {
     const page = await open(local);
     expect(await page.evaluate(programFor(`${randomUUID()}@example.com`))).toEqual({
       name: 'Kim Park',
