@@ -13,7 +13,7 @@ import { launchShop, processIdOf, type StartedShop } from './started-shop.ts';
 describe('processes that read a file', () => {
   it.each([
     ['shared/src/http/create-app.ts', ['gateway', ...serviceNames]],
-    ['services/orders/src/get-order.ts', ['orders']],
+    ['services/orders/src/operations/get-order.ts', ['orders']],
     ['services/orders/openapi.yaml', ['gateway', 'orders']],
     ['gateway/plugin/limits/rate-limit.ts', ['gateway']],
     ['docs/errors.md', ['gateway']],
@@ -113,18 +113,18 @@ describe('a shop started by npm run dev', () => {
 
   it('restarts the service whose file changed, names the file, and leaves the others running', async () => {
     const orders = await processIdOf(shop.dataDir, 'orders');
-    const file = join(checkout, 'services/catalogue/src/product.ts');
+    const file = join(checkout, 'services/catalogue/src/product/product.ts');
     const source = readFileSync(file, 'utf8');
     const before = await answer();
     expect(source).toContain(before);
     writeFileSync(file, source.replace(before, 'This text is new.'));
     await eventually(async () => expect(await answer()).toBe('This text is new.'), restartsWithin);
-    expect(shop.output()).toContain('catalogue: restarting: services/catalogue/src/product.ts changed');
+    expect(shop.output()).toContain('catalogue: restarting: services/catalogue/src/product/product.ts changed');
     expect(await processIdOf(shop.dataDir, 'orders')).toBe(orders);
   });
 
   it('restarts the service each time that another file replaces its file, also after one that cannot run', async () => {
-    const file = join(checkout, 'services/catalogue/src/product.ts');
+    const file = join(checkout, 'services/catalogue/src/product/product.ts');
     const source = readFileSync(file, 'utf8');
     const before = await answer();
     const replace = (content: string): void => {

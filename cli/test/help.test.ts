@@ -42,6 +42,6 @@ it('the help of no command loads a module of a service, apart from the values th
   expect(services.toSorted()).toEqual([
     '/services/accounts/src/operator/values.ts',
     '/services/catalogue/src/operator/values.ts',
-    '/services/orders/src/order-status.ts',
+    '/services/orders/src/order/order-status.ts',
   ]);
 });

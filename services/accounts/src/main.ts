@@ -4,19 +4,19 @@ import { createEmailTokenSeal } from '@shop/shared/auth';
 import { createCursors } from '@shop/shared/collection';
 import { startPruning, untilAvailable } from '@shop/shared/database';
 import { startErasing, startService } from '@shop/shared/service';
-import { defineAccount } from './account.ts';
+import { defineAccount } from './account/account.ts';
+import { connectModels } from './account/models.ts';
+import { openSupportCollections } from './account/support-collections.ts';
 import { readEnvironment } from './config.ts';
 import type { CallingContext } from './context.ts';
-import { eraseTraces, startErasingAccounts } from './erase-accounts.ts';
-import { startFillingMailboxKeys } from './fill-mailbox-keys.ts';
-import { createKeyEncryption } from './key-encryption.ts';
-import { connectModels } from './models.ts';
+import { eraseTraces, startErasingAccounts } from './jobs/erase-accounts.ts';
+import { startFillingMailboxKeys } from './jobs/fill-mailbox-keys.ts';
+import { expiredAccountRows } from './jobs/prune.ts';
 import { operations } from './operations.ts';
-import { createPasswords } from './password.ts';
-import { expiredAccountRows } from './prune.ts';
-import { Semaphore } from './semaphore.ts';
-import { followSigningKeys, prepareSigningKeys } from './signing-key.ts';
-import { openSupportCollections } from './support-collections.ts';
+import { createKeyEncryption } from './session/key-encryption.ts';
+import { createPasswords } from './session/password.ts';
+import { Semaphore } from './session/semaphore.ts';
+import { followSigningKeys, prepareSigningKeys } from './session/signing-key.ts';
 
 await startService({
   name: 'accounts',

@@ -1,30 +1,31 @@
 // All operations of accounts: operationId → function.
-import { blockAccount } from './block-account.ts';
-import { confirmPasswordReset } from './confirm-password-reset.ts';
+
 import type { CallingContext, Operation } from './context.ts';
-import { endAccountSessions } from './end-account-sessions.ts';
-import { endOtherSessions } from './end-other-sessions.ts';
-import { endSession } from './end-session.ts';
-import { eraseAccount } from './erase-account.ts';
-import { exportAccount } from './export-account.ts';
-import { findAccounts } from './find-accounts.ts';
 import type { operations as contract } from './generated.ts';
-import { getAccount } from './get-account.ts';
-import { getKeySet } from './get-key-set.ts';
-import { issueToken } from './issue-token.ts';
-import { keepAccount } from './keep-account.ts';
-import { listAccountAudit } from './list-account-audit.ts';
-import { listEndedSessions } from './list-ended-sessions.ts';
-import { listSessions } from './list-sessions.ts';
-import { registerAccount } from './register-account.ts';
-import { requestPasswordReset } from './request-password-reset.ts';
-import { resendVerification } from './resend-verification.ts';
-import { revokeToken } from './revoke-token.ts';
-import { sendPasswordReset } from './send-password-reset.ts';
-import { unblockAccount } from './unblock-account.ts';
-import { undoEmailChange } from './undo-email-change.ts';
-import { updateAccount } from './update-account.ts';
-import { verifyEmail } from './verify-email.ts';
+import { blockAccount } from './operations/block-account.ts';
+import { confirmPasswordReset } from './operations/confirm-password-reset.ts';
+import { endAccountSessions } from './operations/end-account-sessions.ts';
+import { endOtherSessions } from './operations/end-other-sessions.ts';
+import { endSession } from './operations/end-session.ts';
+import { eraseAccount } from './operations/erase-account.ts';
+import { exportAccount } from './operations/export-account.ts';
+import { findAccounts } from './operations/find-accounts.ts';
+import { getAccount } from './operations/get-account.ts';
+import { getKeySet } from './operations/get-key-set.ts';
+import { issueToken } from './operations/issue-token.ts';
+import { keepAccount } from './operations/keep-account.ts';
+import { listAccountAudit } from './operations/list-account-audit.ts';
+import { listEndedSessions } from './operations/list-ended-sessions.ts';
+import { listSessions } from './operations/list-sessions.ts';
+import { registerAccount } from './operations/register-account.ts';
+import { requestPasswordReset } from './operations/request-password-reset.ts';
+import { resendVerification } from './operations/resend-verification.ts';
+import { revokeToken } from './operations/revoke-token.ts';
+import { sendPasswordReset } from './operations/send-password-reset.ts';
+import { unblockAccount } from './operations/unblock-account.ts';
+import { undoEmailChange } from './operations/undo-email-change.ts';
+import { updateAccount } from './operations/update-account.ts';
+import { verifyEmail } from './operations/verify-email.ts';
 
 export const operations: { readonly [Id in keyof contract]: Operation<Id, CallingContext> } = {
   findAccounts,

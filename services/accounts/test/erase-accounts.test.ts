@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { eventually, recordPlans } from '@shop/shared/testing';
 import pg from 'pg';
-import { eraseTraces } from '../src/erase-accounts.ts';
+import { eraseTraces } from '../src/jobs/erase-accounts.ts';
 import { freshEmail, password, startAccounts, type TestAccounts } from './accounts.ts';
 
 let accounts: TestAccounts;

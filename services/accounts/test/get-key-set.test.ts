@@ -4,9 +4,9 @@ import { connectDatabase, type Database, sql } from '@shop/shared/database';
 import { createLog } from '@shop/shared/runtime';
 import { eventually, lockWaits } from '@shop/shared/testing';
 import { decodeProtectedHeader } from 'jose';
-import { createKeyEncryption } from '../src/key-encryption.ts';
 import { listKeys, revokeKey, rotateKeys } from '../src/operator/signing-keys.ts';
-import { prepareSigningKeys } from '../src/signing-key.ts';
+import { createKeyEncryption } from '../src/session/key-encryption.ts';
+import { prepareSigningKeys } from '../src/session/signing-key.ts';
 import { type Holder, logIn, register, startAccounts, type TestAccounts } from './accounts.ts';
 
 const path = '/.well-known/jwks.json';

@@ -4,7 +4,7 @@ import { connectDatabase, type Database, prune } from '@shop/shared/database';
 import { createLog, newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { decodeJwt } from 'jose';
-import { expiredAccountRows } from '../src/prune.ts';
+import { expiredAccountRows } from '../src/jobs/prune.ts';
 import { type Holder, logIn, refresh, register, startAccounts, type TestAccounts } from './accounts.ts';
 
 let accounts: TestAccounts;

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
-import { Account, defineAccount } from '../src/account.ts';
-import { connectModels } from '../src/models.ts';
+import { Account, defineAccount } from '../src/account/account.ts';
+import { connectModels } from '../src/account/models.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { connectDatabase, type Database, prune } from '@shop/shared/database';
 import { createLog } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
-import { longestTokenSeconds } from '../src/access-token-lifetime.ts';
-import { expiredAccountRows } from '../src/prune.ts';
+import { expiredAccountRows } from '../src/jobs/prune.ts';
+import { longestTokenSeconds } from '../src/session/access-token-lifetime.ts';
 import {
   auditOf,
   type Holder,

@@ -1,7 +1,7 @@
 // The semaphore for password hashes: its bounds, and who waits for whom.
 import { expect, it } from '@jest/globals';
 import { Problem } from '@shop/shared/problem';
-import { Semaphore, type Waiter } from '../src/semaphore.ts';
+import { Semaphore, type Waiter } from '../src/session/semaphore.ts';
 
 /** A semaphore whose calls run until the test finishes them. */
 function observed(options: Partial<ConstructorParameters<typeof Semaphore>[0]> = {}) {

@@ -2,8 +2,8 @@
 import type { Database } from '@shop/shared/database';
 import type { IdempotencyContext, TypedOperation } from '@shop/shared/http';
 import type { operations } from './generated.ts';
-import type { Products } from './product.ts';
-import type { ProductReads } from './product-reads.ts';
+import type { Products } from './product/product.ts';
+import type { ProductReads } from './product/product-reads.ts';
 
 export interface CatalogueContext extends IdempotencyContext {
   readonly database: Database;

@@ -5,21 +5,21 @@ import { assertCurrency, openReadReplica, startPruning } from '@shop/shared/data
 import { startService } from '@shop/shared/service';
 import { readEnvironment, replicaAddress } from './config.ts';
 import type { CatalogueContext } from './context.ts';
+import { onOrderCancelled } from './handlers/on-order-cancelled.ts';
+import { onOrderCreated } from './handlers/on-order-created.ts';
+import { onOrderLinesCancelled } from './handlers/on-order-lines-cancelled.ts';
+import { onOrderProcessing } from './handlers/on-order-processing.ts';
+import { onOrderShipped } from './handlers/on-order-shipped.ts';
 import { observeImports } from './imports/measure-imports.ts';
 import { expiredImports, startImporting } from './imports/run-imports.ts';
-import { observeHolds } from './measure-holds.ts';
-import { beginCountingStock } from './measure-stock.ts';
-import { onOrderCancelled } from './on-order-cancelled.ts';
-import { onOrderCreated } from './on-order-created.ts';
-import { onOrderLinesCancelled } from './on-order-lines-cancelled.ts';
-import { onOrderProcessing } from './on-order-processing.ts';
-import { onOrderShipped } from './on-order-shipped.ts';
+import { observeHolds } from './jobs/measure-holds.ts';
+import { startResolving } from './jobs/resolve-reservations.ts';
 import { operations } from './operations.ts';
 import { ProductPages } from './pages/product-pages.ts';
-import { openProducts } from './product.ts';
-import { openProductReads } from './product-reads.ts';
-import { startResolving } from './resolve-reservations.ts';
+import { openProducts } from './product/product.ts';
+import { openProductReads } from './product/product-reads.ts';
 import { checkSearchLanguage } from './search/search-language.ts';
+import { beginCountingStock } from './stock/measure-stock.ts';
 
 await startService({
   name: 'catalogue',

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Criteria, fromBody, fromQuery } from '@shop/shared/collection';
 import { nodesOf, plansOf, startServices, type TestClient, type TestServices } from '@shop/shared/testing';
 import pg from 'pg';
-import { parseAttributes } from '../src/attribute-filters.ts';
 import { addSampleProducts } from '../src/operator/seed.ts';
-import { productSpec } from '../src/product.ts';
+import { parseAttributes } from '../src/product/attribute-filters.ts';
+import { productSpec } from '../src/product/product.ts';
 import { addProducts, staffToken } from './products.ts';
 
 let services: TestServices;

@@ -9,7 +9,7 @@ import { withClient } from '@shop/shared/database';
 import { createTestDatabase, startServices, type TestClient, type TestServices } from '@shop/shared/testing';
 import { parse } from 'yaml';
 import { exportProducts, importProducts } from '../src/operator/index.ts';
-import { writtenColumns } from '../src/product-input.ts';
+import { writtenColumns } from '../src/product/product-input.ts';
 import { eventsAbout } from './outbox.ts';
 import { staffToken } from './products.ts';
 

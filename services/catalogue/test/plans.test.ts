@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Criteria, fromBody, fromQuery } from '@shop/shared/collection';
 import { createTestDatabase, nodesOf, type Plan, plansOf as plansIn, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
-import { parseAttributes } from '../src/attribute-filters.ts';
 import { findKnown } from '../src/imports/upsert-products.ts';
 import { addSampleProducts } from '../src/operator/seed.ts';
-import { productSpec, staffSpec } from '../src/product.ts';
+import { parseAttributes } from '../src/product/attribute-filters.ts';
+import { productSpec, staffSpec } from '../src/product/product.ts';
 
 const spec = productSpec('EUR', parseAttributes('colour'));
 const limit = 20;

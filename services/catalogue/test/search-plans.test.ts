@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createCursors, fromBody } from '@shop/shared/collection';
 import { createTestDatabase, nodesOf, type Plan, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
-import { readNames } from '../src/name-counts.ts';
 import { addSampleProducts } from '../src/operator/seed.ts';
-import { openProducts } from '../src/product.ts';
-import { readProductPage } from '../src/product-page.ts';
-import { openProductReads } from '../src/product-reads.ts';
+import { readNames } from '../src/product/name-counts.ts';
+import { openProducts } from '../src/product/product.ts';
+import { readProductPage } from '../src/product/product-page.ts';
+import { openProductReads } from '../src/product/product-reads.ts';
 
 const { names, ...products } = openProducts('EUR', createCursors([Buffer.alloc(32, 1)]));
 const { collection } = products.viewFor(undefined);

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createCursors, fromBody } from '@shop/shared/collection';
 import { startServices, type TestService, type TestServices } from '@shop/shared/testing';
 import type pg from 'pg';
-import { openProducts } from '../src/product.ts';
-import { readProductPage } from '../src/product-page.ts';
-import { openProductReads } from '../src/product-reads.ts';
+import { openProducts } from '../src/product/product.ts';
+import { readProductPage } from '../src/product/product-page.ts';
+import { openProductReads } from '../src/product/product-reads.ts';
 import { addProducts } from './products.ts';
 
 const count = 12_000;

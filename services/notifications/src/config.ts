@@ -12,7 +12,7 @@ import {
   withoutPassword,
 } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
-import { readTemplates } from './templates.ts';
+import { readTemplates } from './email/templates.ts';
 
 /** @throws ConfigError naming every variable that is missing or wrong, and the first mistake in the texts of e-mails */
 export function readEnvironment(environment: Environment) {

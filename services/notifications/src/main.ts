@@ -3,22 +3,22 @@ import { fileURLToPath } from 'node:url';
 import { startPruning } from '@shop/shared/database';
 import { startErasing, startService } from '@shop/shared/service';
 import { readEnvironment } from './config.ts';
-import { erasingEmails } from './erase-emails.ts';
-import { folderMailer, smtpMailer } from './mailer.ts';
-import { onAccountErased } from './on-account-erased.ts';
-import { onAccountRegistered } from './on-account-registered.ts';
-import { onAccountUpdated } from './on-account-updated.ts';
-import { onEmailTokenIssued } from './on-email-token-issued.ts';
-import { onOrderCancelled } from './on-order-cancelled.ts';
-import { onOrdersCreated } from './on-order-created.ts';
-import { onOrderLinesCancelled } from './on-order-lines-cancelled.ts';
-import { onOrderPaid } from './on-order-paid.ts';
-import { onOrderShipped } from './on-order-shipped.ts';
-import { onRefundDone } from './on-refund-done.ts';
-import { handlerOfRefundDue } from './on-refund-due.ts';
+import { folderMailer, smtpMailer } from './email/mailer.ts';
+import { createTokenOpener } from './email/token-email.ts';
+import { onAccountErased } from './handlers/on-account-erased.ts';
+import { onAccountRegistered } from './handlers/on-account-registered.ts';
+import { onAccountUpdated } from './handlers/on-account-updated.ts';
+import { onEmailTokenIssued } from './handlers/on-email-token-issued.ts';
+import { onOrderCancelled } from './handlers/on-order-cancelled.ts';
+import { onOrdersCreated } from './handlers/on-order-created.ts';
+import { onOrderLinesCancelled } from './handlers/on-order-lines-cancelled.ts';
+import { onOrderPaid } from './handlers/on-order-paid.ts';
+import { onOrderShipped } from './handlers/on-order-shipped.ts';
+import { onRefundDone } from './handlers/on-refund-done.ts';
+import { handlerOfRefundDue } from './handlers/on-refund-due.ts';
+import { erasingEmails } from './jobs/erase-emails.ts';
+import { startSendLoop } from './jobs/send-loop.ts';
 import { operations } from './operations.ts';
-import { startSendLoop } from './send-loop.ts';
-import { createTokenOpener } from './token-email.ts';
 
 await startService({
   name: 'notifications',

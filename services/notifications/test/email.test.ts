@@ -2,9 +2,9 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { createEmailTokenSeal } from '@shop/shared/auth';
-import { composeEmail } from '../src/email.ts';
-import { readTemplates } from '../src/templates.ts';
-import { createTokenOpener } from '../src/token-email.ts';
+import { composeEmail } from '../src/email/email.ts';
+import { readTemplates } from '../src/email/templates.ts';
+import { createTokenOpener } from '../src/email/token-email.ts';
 import { someOrder } from './shop-events.ts';
 
 const secret = 'only-for-tests-only-for-tests-only-for-tests';

@@ -1,10 +1,10 @@
 // One e-mail of each kind with every value that it can have, for the tests of templates and their pictures.
 import { createEmailTokenSeal } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
-import type { Sender } from '../src/email.ts';
-import type { Occasion, TokenOccasion } from '../src/notification.ts';
-import type { Templates } from '../src/templates.ts';
-import { createTokenOpener } from '../src/token-email.ts';
+import type { Sender } from '../src/email/email.ts';
+import type { Occasion, TokenOccasion } from '../src/email/notification.ts';
+import type { Templates } from '../src/email/templates.ts';
+import { createTokenOpener } from '../src/email/token-email.ts';
 import { someOrder } from './shop-events.ts';
 
 const secret = 'only-for-tests-only-for-tests-only-for-tests';

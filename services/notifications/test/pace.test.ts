@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEmailTokenSeal } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
 import { eventually, lockWaits, startServices, type TestServices, testSecret } from '@shop/shared/testing';
-import { claimEmails } from '../src/notification-queue.ts';
+import { claimEmails } from '../src/email/notification-queue.ts';
 import { joinEvents, type ShopEvents, someOrder } from './shop-events.ts';
 
 let services: TestServices;

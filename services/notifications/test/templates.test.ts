@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { StartError } from '@shop/shared/runtime';
-import { composeEmail } from '../src/email.ts';
-import { kinds, type Occasion } from '../src/notification.ts';
-import { readTemplates } from '../src/templates.ts';
+import { composeEmail } from '../src/email/email.ts';
+import { kinds, type Occasion } from '../src/email/notification.ts';
+import { readTemplates } from '../src/email/templates.ts';
 import { occasions, senderWith } from './occasions.ts';
 
 const shipped = fileURLToPath(new URL('../templates', import.meta.url));

@@ -2,8 +2,8 @@
 import type { IdempotencyContext, InternalClient, TypedOperation } from '@shop/shared/http';
 import type { Log } from '@shop/shared/runtime';
 import type { operations } from './generated.ts';
-import type { HoldSettings } from './hold-limits.ts';
-import type { Orders } from './order.ts';
+import type { HoldSettings } from './order/hold-limits.ts';
+import type { Orders } from './order/order.ts';
 
 export interface OrdersContext extends IdempotencyContext {
   readonly orders: Orders;

@@ -5,18 +5,18 @@ import { assertCurrency } from '@shop/shared/database';
 import { startErasing, startService } from '@shop/shared/service';
 import { readEnvironment } from './config.ts';
 import type { OrdersContext } from './context.ts';
-import { startAddingUp } from './count-orders.ts';
-import { eraseOrders } from './erase-orders.ts';
-import { startExpiring } from './expire-orders.ts';
-import { observeOrders } from './measure-orders.ts';
-import { onAccountErased } from './on-account-erased.ts';
-import { onAccountRegistered } from './on-account-registered.ts';
-import { onAccountUpdated } from './on-account-updated.ts';
-import { onNotificationSent } from './on-notification-sent.ts';
-import { onStockLinesReleased } from './on-stock-lines-released.ts';
-import { onStockReleased } from './on-stock-released.ts';
+import { onAccountErased } from './handlers/on-account-erased.ts';
+import { onAccountRegistered } from './handlers/on-account-registered.ts';
+import { onAccountUpdated } from './handlers/on-account-updated.ts';
+import { onNotificationSent } from './handlers/on-notification-sent.ts';
+import { onStockLinesReleased } from './handlers/on-stock-lines-released.ts';
+import { onStockReleased } from './handlers/on-stock-released.ts';
+import { startAddingUp } from './jobs/count-orders.ts';
+import { startExpiring } from './jobs/expire-orders.ts';
+import { observeOrders } from './jobs/measure-orders.ts';
 import { operations } from './operations.ts';
-import { openOrders } from './order.ts';
+import { eraseOrders } from './order/erase-orders.ts';
+import { openOrders } from './order/order.ts';
 
 await startService({
   name: 'orders',

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import { addUpFinishedOrders } from '../src/count-orders.ts';
+import { addUpFinishedOrders } from '../src/jobs/count-orders.ts';
 import { countOrders } from '../src/operator/index.ts';
 import { type Customer, startShop, type TestShop } from './shop.ts';
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { newId } from '@shop/shared/runtime';
 import { eventually, type TestAnswer } from '@shop/shared/testing';
 import { verifyStock } from '../../catalogue/src/operator/index.ts';
-import { holdLimitsOf } from '../src/hold-limits.ts';
+import { holdLimitsOf } from '../src/order/hold-limits.ts';
 import { type Customer, startShop, type TestShop } from './shop.ts';
 
 const limits = { HOLD_ORDERS: '10', HOLD_UNITS: '100' };

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
-import { statuses } from '../src/order-status.ts';
+import { statuses } from '../src/order/order-status.ts';
 import { type Customer, startShop, type TestShop } from './shop.ts';
 
 let shop: TestShop;

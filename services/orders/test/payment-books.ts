@@ -1,7 +1,7 @@
 // Verifies the money of orders offline: payments received = paid orders + refunds due + refunds done, for each order
 // and in total.
 import type pg from 'pg';
-import { ofOrder } from '../src/order-columns.ts';
+import { ofOrder } from '../src/order/order-columns.ts';
 
 export interface Books {
   /** Amounts in minor units. */

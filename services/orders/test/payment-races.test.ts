@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { connectDatabase, type Database } from '@shop/shared/database';
 import { createLog, newId } from '@shop/shared/runtime';
 import { startServices, type TestServices } from '@shop/shared/testing';
-import { expireOrder, unpaid } from '../src/expire-orders.ts';
+import { expireOrder, unpaid } from '../src/jobs/expire-orders.ts';
 import { booksOf } from './payment-books.ts';
 
 const pairs = Number(process.env.RACE_ROUNDS ?? 200);

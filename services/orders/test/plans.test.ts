@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Criteria, fromQuery } from '@shop/shared/collection';
 import { createTestDatabase, nodesOf, type Plan, plansOf, recordPlans, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
-import { countPersonalData, eraseOrders } from '../src/erase-orders.ts';
-import { orderSpec } from '../src/order.ts';
+import { countPersonalData, eraseOrders } from '../src/order/erase-orders.ts';
+import { orderSpec } from '../src/order/order.ts';
 
 const ofAll = orderSpec('EUR', 'all');
 const ofAccount = orderSpec('EUR', 'own');

@@ -2,7 +2,7 @@
 import { grantScopes, type StaffScope, verifyEmailAsOperator } from '@shop/accounts/operator';
 import { importPKCS8, SignJWT } from 'jose';
 import type pg from 'pg';
-import { createKeyEncryption } from '../../../services/accounts/src/key-encryption.ts';
+import { createKeyEncryption } from '../../../services/accounts/src/session/key-encryption.ts';
 import { type Buyer, type Journal, untilClear } from './journal.ts';
 
 export interface Identity {

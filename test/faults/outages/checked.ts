@@ -3,7 +3,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { ofOrder } from '../../../services/orders/src/order-columns.ts';
+import { ofOrder } from '../../../services/orders/src/order/order-columns.ts';
 
 /** The data and the e-mails of a shop. */
 export interface Observed {

@@ -2,7 +2,7 @@
 // services.
 
 import { readStockReport } from '../../../services/catalogue/src/operator/verify-stock.ts';
-import { ofOrder } from '../../../services/orders/src/order-columns.ts';
+import { ofOrder } from '../../../services/orders/src/order/order-columns.ts';
 import { booksOf } from '../../../services/orders/test/payment-books.ts';
 import { isUnchecked, lateMails } from './checked.ts';
 import type { Deployment } from './deployment.ts';

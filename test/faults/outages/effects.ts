@@ -1,7 +1,7 @@
 // Compares the effects of each order, the released stock and the e-mails, with the order.
 import { readdir } from 'node:fs/promises';
 import type pg from 'pg';
-import { ofOrder } from '../../../services/orders/src/order-columns.ts';
+import { ofOrder } from '../../../services/orders/src/order/order-columns.ts';
 import { isUnchecked, type Observed } from './checked.ts';
 
 interface OrderEffects {

@@ -36,7 +36,7 @@ const mutations: readonly Mutation[] = [
   },
   {
     name: 'products are not locked in sorted order',
-    file: 'services/catalogue/src/reserve-stock.ts',
+    file: 'services/catalogue/src/operations/reserve-stock.ts',
     find: 'ORDER BY id FOR NO KEY UPDATE',
     replace: 'ORDER BY array_position($4::uuid[], id) FOR NO KEY UPDATE',
     test: 'opposite order',
@@ -77,7 +77,7 @@ const mutations: readonly Mutation[] = [
   },
   {
     name: 'an e-mail that is claimed can be claimed again',
-    file: 'services/notifications/src/notification-queue.ts',
+    file: 'services/notifications/src/email/notification-queue.ts',
     find: 'THEN send_at ELSE now() + ',
     replace: 'THEN send_at ELSE now() + 0 * ',
     test: 'one orders process is killed',
@@ -85,7 +85,7 @@ const mutations: readonly Mutation[] = [
   },
   {
     name: 'reservations are not resolved',
-    file: 'services/catalogue/src/resolve-reservations.ts',
+    file: 'services/catalogue/src/jobs/resolve-reservations.ts',
     find: "if (answer.state === 'absent') await giveStockBack(tx, id, null, { actor: 'system' });",
     replace: '',
     test: 'the buyer with them',

@@ -3,9 +3,9 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { composeEmail } from '../../../services/notifications/src/email.ts';
-import { kinds } from '../../../services/notifications/src/notification.ts';
-import { readTemplates } from '../../../services/notifications/src/templates.ts';
+import { composeEmail } from '../../../services/notifications/src/email/email.ts';
+import { kinds } from '../../../services/notifications/src/email/notification.ts';
+import { readTemplates } from '../../../services/notifications/src/email/templates.ts';
 import { occasions, senderWith } from '../../../services/notifications/test/occasions.ts';
 import { startChromium } from './chromium.ts';
 

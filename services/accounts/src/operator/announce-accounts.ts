@@ -3,7 +3,7 @@ import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvents, type EventPayloads } from '@shop/shared/events';
 import { type Environment, newId } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
-import { localeOf } from '../account.ts';
+import { localeOf } from '../account/account.ts';
 import { readDatabaseConfig } from '../config.ts';
 
 const batchSize = 500;

@@ -1,9 +1,9 @@
 // Lets operators read the audit log: the changes of accounts, with their author and reason.
 import { type Environment, emailKey, isId } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
+import { mailboxCondition } from '../account/mailbox.ts';
+import { authorSql } from '../account/support-collections.ts';
 import { readDatabaseConfig } from '../config.ts';
-import { mailboxCondition } from '../mailbox.ts';
-import { authorSql } from '../support-collections.ts';
 
 export interface RecordedEntry {
   readonly id: string;

@@ -3,11 +3,11 @@ import { type Database, sql } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { type Environment, newId, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
-import { type AccountDetails, toDetails } from '../account.ts';
-import { audit } from '../audit.ts';
+import { type AccountDetails, toDetails } from '../account/account.ts';
+import { audit } from '../account/audit.ts';
+import { erasureNotice } from '../account/erasure.ts';
 import { readDatabaseConfig } from '../config.ts';
-import { isAnswerToRegistration } from '../erase-accounts.ts';
-import { erasureNotice } from '../erasure.ts';
+import { isAnswerToRegistration } from '../jobs/erase-accounts.ts';
 
 /**
  * Schedules the erasure of an account after `days`. It is withdrawn by what withdraws the holder's own request: the

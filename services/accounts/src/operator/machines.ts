@@ -2,9 +2,9 @@
 import { type Database, sql, type Transaction, violatedConstraint } from '@shop/shared/database';
 import { type Environment, newId, operatorCommand, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
-import { audit } from '../audit.ts';
+import { audit } from '../account/audit.ts';
 import { readDatabaseConfig } from '../config.ts';
-import { addSecret, deleteSecrets } from '../machine.ts';
+import { addSecret, deleteSecrets } from '../session/machine.ts';
 import type { StaffScope } from './values.ts';
 
 export interface Machine {

@@ -4,8 +4,8 @@ import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { type Environment, operatorCommand, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readKeyStoreConfig } from '../config.ts';
-import { createKeyEncryption, type KeyEncryption } from '../key-encryption.ts';
-import { fillSigningKeys, isPublished, lockSigningKeys } from '../signing-key.ts';
+import { createKeyEncryption, type KeyEncryption } from '../session/key-encryption.ts';
+import { fillSigningKeys, isPublished, lockSigningKeys } from '../session/signing-key.ts';
 
 export interface ListedKey {
   readonly kid: string;

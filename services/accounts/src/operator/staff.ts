@@ -2,10 +2,10 @@
 import { type Database, sql } from '@shop/shared/database';
 import { type Environment, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
-import { audit } from '../audit.ts';
+import { audit } from '../account/audit.ts';
+import { findHolders } from '../account/mailbox.ts';
 import { readDatabaseConfig } from '../config.ts';
-import { findHolders } from '../mailbox.ts';
-import { endAllFamilies } from '../refresh-token.ts';
+import { endAllFamilies } from '../session/refresh-token.ts';
 import { type StaffScope, staffScopes } from './values.ts';
 
 export interface Staff {

@@ -4,10 +4,16 @@ import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
 import { type Environment, emailKey, isId, newId, operatorCommand, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
+import { findHolders } from '../account/mailbox.ts';
+import {
+  blockAccount,
+  endSessionsFor,
+  type SupportRequest,
+  sendPasswordResetFor,
+  unblockAccount,
+} from '../account/support.ts';
+import { prefixCondition } from '../account/support-collections.ts';
 import { readDatabaseConfig, readEmailTokenConfig } from '../config.ts';
-import { findHolders } from '../mailbox.ts';
-import { blockAccount, endSessionsFor, type SupportRequest, sendPasswordResetFor, unblockAccount } from '../support.ts';
-import { prefixCondition } from '../support-collections.ts';
 
 export interface KnownAccount {
   readonly accountId: string;

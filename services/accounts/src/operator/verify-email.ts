@@ -3,10 +3,10 @@ import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { type Environment, newId, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
-import { type AccountDetails, toDetails } from '../account.ts';
-import { audit } from '../audit.ts';
+import { type AccountDetails, toDetails } from '../account/account.ts';
+import { audit } from '../account/audit.ts';
+import { findHolders } from '../account/mailbox.ts';
 import { readDatabaseConfig } from '../config.ts';
-import { findHolders } from '../mailbox.ts';
 
 export interface VerifiedAccount {
   readonly accountId: string;

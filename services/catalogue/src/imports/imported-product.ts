@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { loadContract } from '@shop/shared/contract';
 import type { Fault } from '@shop/shared/problem';
-import { type ProductInput, productFaults, toRow, type WrittenRow } from '../product-input.ts';
+import { type ProductInput, productFaults, toRow, type WrittenRow } from '../product/product-input.ts';
 import type { ProductLine } from './json-line.ts';
 
 const columnOf = {

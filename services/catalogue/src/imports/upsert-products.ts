@@ -1,12 +1,12 @@
 // Writes a batch of imported products: inserts new products, changes known ones as PATCH does, and skips equal ones.
 import { sql, type Transaction } from '@shop/shared/database';
 import { newId, parseId } from '@shop/shared/runtime';
-import { assignments, shownColumns } from '../archived-status.ts';
-import { enterChanges } from '../product-changes.ts';
-import { appendProductEvents, changesProduct } from '../product-events.ts';
-import { columnValues, type WrittenRow, writtenColumns } from '../product-input.ts';
-import { appendStockEvents, stockChangeOf } from '../stock-events.ts';
-import { enterReceived, type MovementCause, type Received } from '../stock-ledger.ts';
+import { assignments, shownColumns } from '../product/archived-status.ts';
+import { enterChanges } from '../product/product-changes.ts';
+import { appendProductEvents, changesProduct } from '../product/product-events.ts';
+import { columnValues, type WrittenRow, writtenColumns } from '../product/product-input.ts';
+import { appendStockEvents, stockChangeOf } from '../stock/stock-events.ts';
+import { enterReceived, type MovementCause, type Received } from '../stock/stock-ledger.ts';
 import type { ImportedProduct, RefusedLine } from './imported-product.ts';
 
 export interface Upserted {

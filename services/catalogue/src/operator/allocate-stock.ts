@@ -2,9 +2,9 @@
 import { Problem } from '@shop/shared/problem';
 import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
-import { allocateReservation } from '../allocate-stock.ts';
 import { readCommandConfig } from '../config.ts';
-import type { OrderedUnits } from '../shrink-reservation.ts';
+import { allocateReservation } from '../operations/allocate-stock.ts';
+import type { OrderedUnits } from '../stock/shrink-reservation.ts';
 
 /** Returns the problem when units of the reservation are not on hand; undefined when the units are assigned. */
 export async function allocateStock(

@@ -8,7 +8,7 @@ import { withClient } from '@shop/shared/database';
 import { decimalsOf, type Environment, StartError } from '@shop/shared/runtime';
 import type pg from 'pg';
 import { readCommandConfig } from '../config.ts';
-import type { WrittenRow } from '../product-input.ts';
+import type { WrittenRow } from '../product/product-input.ts';
 import { formatOf, heading, writeLine } from './product-file.ts';
 import type { Format } from './values.ts';
 

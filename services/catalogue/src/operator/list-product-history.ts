@@ -2,7 +2,7 @@
 import { type Environment, isId, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readCommandConfig } from '../config.ts';
-import type { ChangedMember } from '../product-changes.ts';
+import type { ChangedMember } from '../product/product-changes.ts';
 
 export interface RecordedChange {
   readonly id: string;

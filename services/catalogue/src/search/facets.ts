@@ -2,7 +2,7 @@
 import { type CollectionSpec, type Criteria, fragmentsOf, matchesNothing, queryRows } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
 import { type Fault, Problem } from '@shop/shared/problem';
-import { writeCount } from '../name-counts.ts';
+import { writeCount } from '../product/name-counts.ts';
 import { readSample } from './sample.ts';
 import { inAll, inNames, type Terms } from './terms.ts';
 

@@ -1,8 +1,8 @@
 // The number of orders in each state, for operators.
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
-import { readOrderCounts } from '../count-orders.ts';
-import { type OrderStatus, statuses } from '../order-status.ts';
+import { readOrderCounts } from '../jobs/count-orders.ts';
+import { type OrderStatus, statuses } from '../order/order-status.ts';
 
 export type OrderCounts = Readonly<Record<OrderStatus, number>>;
 

@@ -1,7 +1,7 @@
 // Finds the data of an account's holder that orders still stores.
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
-import { countPersonalData } from '../erase-orders.ts';
+import { countPersonalData } from '../order/erase-orders.ts';
 
 /**
  * Returns each place with the number of its rows, and an empty list when everything is erased. Of `environment` only

@@ -3,9 +3,9 @@ import { assertCurrency } from '@shop/shared/database';
 import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readCommandConfig } from '../config.ts';
-import { majorOf } from '../order-payment.ts';
-import type { OrderStatus } from '../order-status.ts';
-import type { OwedCause } from '../payment-ledger.ts';
+import { majorOf } from '../order/order-payment.ts';
+import type { OrderStatus } from '../order/order-status.ts';
+import type { OwedCause } from '../order/payment-ledger.ts';
 
 export interface RefundDue {
   readonly orderId: string;

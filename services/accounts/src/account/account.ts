@@ -1,0 +1,173 @@
+// An account: its row, its representation in responses, and its data in events.
+import type { EventPayloads } from '@shop/shared/events';
+import { etagOf, type OperationRequest, type Reply, requireMatch } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  Op,
+  type Sequelize,
+  type WhereOptions,
+} from 'sequelize';
+import type { components } from '../generated.ts';
+
+type AccountView = components['schemas']['Account'];
+export type ShippingAddress = components['schemas']['ShippingAddress'];
+
+/** The members that clients write, without the password. */
+export type Profile = Omit<AccountView, 'id' | 'email_verified' | 'pending_email' | 'erase_at'>;
+
+export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
+  declare id: string;
+  /** The address as the client wrote it. Releases until 1.1 stored surrounding blanks, too. */
+  declare email: string;
+  declare emailKey: string;
+  /** The form that is compared. Null in rows that processes of the last release have written. */
+  declare mailboxKey: CreationOptional<string | null>;
+  declare emailVerified: boolean;
+  /** The new address of a change that is not verified yet. */
+  declare pendingEmail: CreationOptional<string | null>;
+  /** The time at which the account is erased. Log-ins are refused from then on. */
+  declare eraseAt: CreationOptional<Date | null>;
+  declare name: string;
+  declare passwordHash: string;
+  declare phoneNumber: string | null;
+  declare shippingAddress: ShippingAddress | null;
+  declare locale: string | null;
+  declare scopes: CreationOptional<string[]>;
+  /** Counts the changes of password and e-mail address. */
+  declare credentialsVersion: CreationOptional<number>;
+  declare credentialsChangedAt: CreationOptional<Date | null>;
+  /** The time since which log-ins are refused; null unless the account is blocked. */
+  declare blockedAt: CreationOptional<Date | null>;
+  /** Changes with every PATCH that changes something; the entity tag. */
+  declare version: number;
+  declare createdAt: CreationOptional<Date>;
+  declare updatedAt: CreationOptional<Date>;
+}
+
+export function defineAccount(sequelize: Sequelize): void {
+  Account.init(
+    {
+      id: { type: DataTypes.UUID, primaryKey: true },
+      email: { type: DataTypes.TEXT, allowNull: false },
+      emailKey: { type: DataTypes.TEXT, allowNull: false },
+      mailboxKey: DataTypes.TEXT,
+      emailVerified: { type: DataTypes.BOOLEAN, allowNull: false },
+      pendingEmail: DataTypes.TEXT,
+      eraseAt: DataTypes.DATE(3),
+      name: { type: DataTypes.TEXT, allowNull: false },
+      passwordHash: { type: DataTypes.TEXT, allowNull: false },
+      phoneNumber: DataTypes.TEXT,
+      shippingAddress: DataTypes.JSONB,
+      locale: DataTypes.TEXT,
+      scopes: { type: DataTypes.ARRAY(DataTypes.TEXT), allowNull: false, defaultValue: [] },
+      credentialsVersion: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 0 },
+      credentialsChangedAt: DataTypes.DATE(3),
+      blockedAt: DataTypes.DATE(3),
+      version: { type: DataTypes.INTEGER, allowNull: false },
+      createdAt: DataTypes.DATE(3),
+      updatedAt: DataTypes.DATE(3),
+    },
+    { sequelize, tableName: 'accounts', underscored: true },
+  );
+}
+
+/** A condition for queries: the erasure of the account is not due yet. */
+export function notErased(): WhereOptions<Account> {
+  return { eraseAt: { [Op.or]: [null, { [Op.gt]: new Date() }] } };
+}
+
+/** The columns of a profile. */
+export function profileColumns(profile: Profile) {
+  return {
+    email: profile.email,
+    name: profile.name,
+    phoneNumber: profile.phone_number ?? null,
+    shippingAddress: profile.shipping_address ?? null,
+    locale: profile.locale ?? null,
+  };
+}
+
+/** The members that clients may see and write. */
+export function profileOf(account: Account): Profile {
+  return {
+    email: account.email.trim(),
+    name: account.name,
+    ...(account.phoneNumber === null ? {} : { phone_number: account.phoneNumber }),
+    ...(account.shippingAddress === null ? {} : { shipping_address: inOrder(account.shippingAddress) }),
+    ...localeOf(account),
+  };
+}
+
+export function localeOf({ locale }: Pick<Account, 'locale'>): { locale?: string } {
+  return locale === null ? {} : { locale };
+}
+
+/** Writes the members in a fixed order, whatever their order in the request and in the database. */
+function inOrder(address: ShippingAddress): ShippingAddress {
+  return Object.fromEntries(
+    addressMembers.flatMap((name) => (address[name] === undefined ? [] : [[name, address[name]]])),
+  );
+}
+
+const addressMembers = ['street_address', 'city', 'region', 'postal_code', 'country'] as const;
+
+/** The account as responses show it, without password, scopes and times. */
+export function toAccount(account: Account): AccountView {
+  const pending = account.pendingEmail === null ? {} : { pending_email: account.pendingEmail.trim() };
+  const erasure = account.eraseAt === null ? {} : { erase_at: account.eraseAt.toISOString() };
+  return { id: account.id, ...profileOf(account), email_verified: account.emailVerified, ...pending, ...erasure };
+}
+
+/**
+ * The entity tag of an account: its version, followed by its id as 39 digits. `/v1/accounts/me` is another resource for
+ * each caller, so two accounts of the same version must not have the same tag.
+ */
+function tagOf({ id, version }: Account): string {
+  const digits = BigInt(`0x${id.replaceAll('-', '')}`)
+    .toString()
+    .padStart(39, '0');
+  return etagOf(`${version}${digits}`);
+}
+
+/**
+ * Compares `If-Match` with the tag of the account, and with its version alone, which releases until 1.1 sent as the tag.
+ * @throws Problem 412 for another version
+ */
+export function requireAccountMatch({ headers }: Pick<OperationRequest, 'headers'>, account: Account): void {
+  requireMatch(headers, tagOf(account), etagOf(account.version));
+}
+
+/** The response with an account. No cache may store it. */
+export function accountReply(
+  status: number,
+  account: Account,
+  headers: Readonly<Record<string, string>> = {},
+): Reply<AccountView> {
+  return {
+    status,
+    headers: { 'Cache-Control': 'no-store', ...headers },
+    etag: tagOf(account),
+    body: toAccount(account),
+  };
+}
+
+export type AccountDetails = Pick<Account, 'id' | 'email' | 'emailVerified' | 'name' | 'phoneNumber' | 'locale'>;
+
+/** The data for other services. They send e-mails to this address, so surrounding blanks are removed. */
+export function toDetails(account: AccountDetails): EventPayloads['account.registered.v1'] {
+  const { id: accountId, email, emailVerified, name, phoneNumber } = account;
+  return { accountId, email: email.trim(), emailVerified, name, phoneNumber, ...localeOf(account) };
+}
+
+/** @param pointer the member of the body that contains or stands for the address */
+export function emailTaken(cause?: unknown, pointer = '/email'): Problem {
+  return new Problem('email-already-registered', 'An account with this e-mail address exists. Log in instead.', {
+    errors: [{ pointer, detail: 'is already registered' }],
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

@@ -1,0 +1,68 @@
+// The actions of staff and operators on another person's account. Each change is recorded in the audit log.
+import { sql, type Transaction } from '@shop/shared/database';
+import { Problem } from '@shop/shared/problem';
+import { endAllFamilies } from '../session/refresh-token.ts';
+import { audit, type SupportAuthor } from './audit.ts';
+import { sendEmailToken, type TokenHolder, type TokenSender } from './email-token.ts';
+import { perHour, untilShare } from './email-verification.ts';
+
+/** The author and the reason of an action, for the audit log. */
+export interface SupportRequest {
+  /** The id of the request; undefined for an operator. */
+  readonly requestId: string | undefined;
+  readonly author: SupportAuthor;
+}
+
+/**
+ * Refuses log-ins, ends every session, and withdraws a pending erasure, because the person whom the
+ * block stops may have requested it. The caller has locked the row of the account.
+ */
+export async function blockAccount(tx: Transaction, accountId: string, request: SupportRequest): Promise<void> {
+  await sql(tx, 'UPDATE accounts SET blocked_at = coalesce(blocked_at, now()) WHERE id = $1', [accountId]);
+  const withdrawn = await sql(
+    tx,
+    `UPDATE accounts SET erase_at = NULL, version = version + 1, updated_at = now()
+     WHERE id = $1 AND erase_at > now() RETURNING id`,
+    [accountId],
+  );
+  if (withdrawn.length > 0) await audit(tx, { action: 'erasure-withdrawn', accountId, ...request, detail: {} });
+  await endAllFamilies(tx, accountId);
+  await audit(tx, { action: 'account-blocked', accountId, ...request, detail: {} });
+}
+
+/** Permits log-ins again. The caller has locked the row of the account. */
+export async function unblockAccount(tx: Transaction, accountId: string, request: SupportRequest): Promise<void> {
+  await sql(tx, 'UPDATE accounts SET blocked_at = NULL WHERE id = $1', [accountId]);
+  await audit(tx, { action: 'account-unblocked', accountId, ...request, detail: {} });
+}
+
+/**
+ * Ends every session. The caller has locked the row of the account.
+ * @returns how many sessions ended
+ */
+export async function endSessionsFor(tx: Transaction, accountId: string, request: SupportRequest): Promise<number> {
+  const sessions = await endAllFamilies(tx, accountId);
+  await audit(tx, { action: 'sessions-ended', accountId, ...request, detail: { sessions } });
+  return sessions;
+}
+
+/**
+ * Sends an e-mail with a token for a new password. These e-mails have a limit of their own, so that strangers who
+ * request a reset do not use it up. The caller has locked the row of the account.
+ * @throws Problem 429 beyond the limit
+ */
+export async function sendPasswordResetFor(
+  tx: Transaction,
+  sender: TokenSender,
+  account: TokenHolder & { readonly email: string },
+  request: SupportRequest,
+): Promise<void> {
+  const seconds = await untilShare(tx, account.id, 'password-reset-sent');
+  if (seconds > 0) {
+    throw new Problem('too-many-requests', `At most ${perHour} e-mails to set a password an hour; wait ${seconds} s.`, {
+      headers: { 'Retry-After': String(seconds) },
+    });
+  }
+  await sendEmailToken(tx, sender, account, 'password-reset', account.email);
+  await audit(tx, { action: 'password-reset-sent', accountId: account.id, ...request, detail: {} });
+}

@@ -1,0 +1,43 @@
+// The account that an operation for staff acts on.
+import type { Transaction } from '@shop/shared/database';
+import { callerOf, idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
+import { Problem } from '@shop/shared/problem';
+import type { Context } from '../context.ts';
+import { Account } from './account.ts';
+import { inside } from './models.ts';
+import type { SupportRequest } from './support.ts';
+
+interface SupportOperationRequest extends OperationRequest {
+  readonly path: Readonly<Record<string, string>> & { readonly accountId: string };
+  readonly body: { readonly reason: string };
+}
+
+/**
+ * Runs `act` with the locked account in one transaction. Members of staff cannot act on accounts of staff: with the
+ * scope `accounts:support` they could otherwise lock out each other and their supervisors.
+ * @param status of the answer
+ * @throws Problem 404 for an unknown account, 403 for the caller's own and for one with scopes
+ */
+export function withSupportedAccount(
+  request: SupportOperationRequest,
+  context: Context,
+  status: 202 | 204,
+  act: (tx: Transaction, account: Account, entry: SupportRequest) => Promise<unknown>,
+): Promise<Reply<never>> {
+  const { accountId: staffId } = callerOf(request);
+  const { reason } = request.body;
+  return idempotent<never>(request, context, async (tx) => {
+    const account = await Account.findByPk(request.path.accountId, inside(tx, 'UPDATE'));
+    if (account === null) throw noSuchAccount();
+    if (account.id === staffId) throw new Problem('forbidden', 'This is your own account. Ask a colleague.');
+    if (account.scopes.length > 0) {
+      throw new Problem('forbidden', 'This account has scopes of staff. Ask an operator, who uses the command line.');
+    }
+    await act(tx, account, { requestId: request.id, author: { staffId, reason } });
+    return { status };
+  });
+}
+
+export function noSuchAccount(): Problem {
+  return new Problem('not-found', 'There is no such account.');
+}

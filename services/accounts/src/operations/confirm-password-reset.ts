@@ -1,0 +1,36 @@
+// POST /v1/password-resets/confirm: sets a new password with the token of an e-mail.
+import { keptAnswer } from '@shop/shared/http';
+import { audit } from '../account/audit.ts';
+import { refuseCommonPassword } from '../account/common-passwords.ts';
+import { requireUsable, useEmailToken, voidEmailTokens } from '../account/email-token.ts';
+import { countCredentialsChange, saveAccount, withdrawEmailChange } from '../account/email-verification.ts';
+import { withdrawErasure } from '../account/erasure.ts';
+import type { Operation } from '../context.ts';
+import { endAllFamilies } from '../session/refresh-token.ts';
+import { waiterOf } from '../session/session-client.ts';
+
+/**
+ * @throws Problem 400 for a token that is not valid, 422 for a common password, 503 when too many passwords wait for
+ *   their hash
+ */
+export const confirmPasswordReset: Operation<'confirmPasswordReset'> = async (request, context) => {
+  const { token, password } = request.body;
+  refuseCommonPassword(password);
+  // A repeated request gets the stored answer before anything is hashed, because its token has been used.
+  const kept = await keptAnswer(request, context);
+  if (kept !== undefined) return kept;
+  await requireUsable(request, context, 'password-reset', token);
+  const passwordHash = await context.passwords.hash(password, waiterOf(request, true));
+  return useEmailToken(request, context, 'password-reset', token, async (tx, { account }) => {
+    const { id: accountId } = account;
+    // The holder may not know about an unverified change of the address or an erasure, so both are withdrawn.
+    await withdrawEmailChange(tx, account, request.id);
+    await withdrawErasure(tx, account, request.id);
+    account.set({ passwordHash, emailVerified: true });
+    countCredentialsChange(account);
+    await saveAccount(tx, request, account, { credentialsChanged: ['password'] });
+    await voidEmailTokens(tx, accountId, ['password-reset', 'email-verification']);
+    await endAllFamilies(tx, accountId);
+    await audit(tx, { action: 'password-reset', accountId, requestId: request.id, detail: {} });
+  });
+};

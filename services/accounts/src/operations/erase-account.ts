@@ -1,0 +1,44 @@
+// POST /v1/accounts/{accountId}/erase: the holder of an account has it erased, after some days if its address is verified.
+import { idempotent, keptAnswer } from '@shop/shared/http';
+import { Account, accountReply, requireAccountMatch } from '../account/account.ts';
+import { audit } from '../account/audit.ts';
+import { saveAccount } from '../account/email-verification.ts';
+import { erasureNotice } from '../account/erasure.ts';
+import { inside } from '../account/models.ts';
+import { noSuchAccount, ownAccountId } from '../account/own-account.ts';
+import type { Operation } from '../context.ts';
+import { checkCurrentPassword, requireHolder } from '../session/reauthentication.ts';
+import { endAllFamilies } from '../session/refresh-token.ts';
+
+const days = 7;
+
+/**
+ * A repeated request does not change the time of the erasure. With the same `Idempotency-Key` it also does not demand a
+ * withdrawn erasure again.
+ * @throws Problem 403 for another account or a wrong password, 404 when the account does not exist, 412 for another
+ * version than that of `If-Match`
+ */
+export const eraseAccount: Operation<'eraseAccount'> = async (request, context) => {
+  const accountId = ownAccountId(request);
+  const kept = await keptAnswer(request, context);
+  if (kept !== undefined) return kept;
+  const confirmedHash = await checkCurrentPassword(request, context, accountId, request.body.current_password);
+  return idempotent(request, context, async (tx) => {
+    const account = await Account.findByPk(accountId, inside(tx, 'UPDATE'));
+    if (account === null) throw noSuchAccount();
+    requireAccountMatch(request, account);
+    requireHolder(request, account, confirmedHash);
+    if (account.eraseAt === null) {
+      // No notice reaches the holder of an account that never had a verified address, and the owner of the address could
+      // use the account until then. So the erasure is due immediately, and the address is free.
+      const { emailVerified } = account;
+      const time = new Date(Date.now() + (emailVerified ? days * 86_400_000 : 0));
+      account.set({ eraseAt: time, ...(!emailVerified && { emailKey: accountId, mailboxKey: accountId }) });
+      const detail = { eraseAt: time.toISOString() };
+      await audit(tx, { action: 'erasure-requested', accountId, requestId: request.id, detail });
+      await saveAccount(tx, request, account, await erasureNotice(tx, account, time));
+      if (!emailVerified) await endAllFamilies(tx, accountId);
+    }
+    return accountReply(202, account);
+  });
+};

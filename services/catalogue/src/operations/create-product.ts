@@ -1,0 +1,38 @@
+// POST /v1/products: a new product, with its first stock.
+
+import { refuseFaults } from '@shop/shared/contract';
+import { sql } from '@shop/shared/database';
+import { idempotent } from '@shop/shared/http';
+import { newId } from '@shop/shared/runtime';
+import type { Operation } from '../context.ts';
+import { enterChanges } from '../product/product-changes.ts';
+import { appendProductEvents } from '../product/product-events.ts';
+import { columnValues, type ProductInput, productFaults, toRow, writtenColumns } from '../product/product-input.ts';
+import { refuseIdAsSku, usedSku } from '../product/sku.ts';
+import { enterReceived, staffOf } from '../stock/stock-ledger.ts';
+
+/** 201 with the product and its address; 409 when the `sku` belongs to another product. */
+export const createProduct: Operation<'createProduct'> = async (request, context) => {
+  const { currency, staff } = context.products;
+  refuseFaults(request.faults, productFaults(request.body, currency));
+  const row = toRow(request.body as ProductInput, currency);
+  return idempotent(request, context, async (tx) => {
+    const id = newId();
+    await refuseIdAsSku(tx, id, row.external_key);
+    const parameters = writtenColumns.map((_, index) => `$${index + 2}`).join(', ');
+    const [created] = await sql<Record<string, string | null>>(
+      tx,
+      `INSERT INTO products (id, ${writtenColumns.join(', ')}) VALUES ($1, ${parameters})
+       ON CONFLICT (external_key) WHERE external_key IS NOT NULL DO NOTHING RETURNING ${staff.columns}`,
+      [id, ...columnValues(row)],
+    );
+    if (created === undefined) throw await usedSku(tx, row.external_key);
+    const { stock: quantity } = row;
+    const cause = staffOf(request);
+    await enterReceived(tx, [{ productId: id, quantity }], cause);
+    await enterChanges(tx, [{ productId: id, after: { ...row, isArchived: false } }], currency, cause);
+    const product = { productId: id, version: 1, row, inStock: quantity > 0 };
+    await appendProductEvents(tx, 'product.created.v1', [product], currency, cause);
+    return staff.reply(201, Object.values(created), { Location: `/v1/products/${id}` });
+  });
+};

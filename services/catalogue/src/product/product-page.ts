@@ -1,0 +1,51 @@
+// A page of products for both notations of a request: with or without a search, with or without facets.
+
+import type { Caller } from '@shop/shared/auth';
+import { type Collection, type Criteria, readPage } from '@shop/shared/collection';
+import type { Queryable } from '@shop/shared/database';
+import type { Reply } from '@shop/shared/http';
+import { countFacets, type FacetName } from '../search/facets.ts';
+import { readSearchPage } from '../search/search-page.ts';
+import type { Terms } from '../search/terms.ts';
+import type { ProductReads } from './product-reads.ts';
+
+export interface ProductPageRequest {
+  readonly collection: Collection<unknown>;
+  readonly criteria: Criteria;
+  /** The text to search for. */
+  readonly text: string | undefined;
+  /** Whether the request names a sort order. */
+  readonly isSorted: boolean;
+  readonly facets: readonly FacetName[];
+  /** The request without its facets. */
+  readonly withoutFacets: unknown;
+  readonly decimals: number;
+  readonly url?: string;
+}
+
+/** @throws Problem `invalid-cursor`; `query-too-costly` */
+export function readProductPage(
+  reads: ProductReads,
+  caller: Caller | undefined,
+  request: ProductPageRequest,
+): Promise<Reply<never>> {
+  const { collection, criteria, text, facets, url } = request;
+  const place = { collection, criteria, context: undefined, ...(url === undefined ? {} : { url }) };
+  if (text === undefined && facets.length === 0)
+    return reads.readPage(caller, criteria, (pool) => readPage({ ...place, pool }));
+  return reads.read(caller, async (on) => {
+    const more = (terms?: Terms) => facetsOf(request, on, terms);
+    return text === undefined
+      ? readPage({ ...place, pool: on, more: await more() })
+      : readSearchPage({ ...place, on, text, isSorted: request.isSorted, more });
+  });
+}
+
+async function facetsOf(
+  { collection: { spec }, criteria, facets: names, withoutFacets: nearest, decimals }: ProductPageRequest,
+  on: Queryable,
+  terms: Terms | undefined,
+): Promise<Readonly<Record<string, string>>> {
+  if (names.length === 0) return {};
+  return { facets: await countFacets({ on, spec, criteria, terms, names, decimals, nearest }) };
+}

@@ -1,0 +1,83 @@
+// The events about the stock of products: whether units are available, and whether few are left.
+import type { Transaction } from '@shop/shared/database';
+import { appendEvents, type EventType, type NewEvent } from '@shop/shared/events';
+import { newId } from '@shop/shared/runtime';
+import type { WrittenRow } from '../product/product-input.ts';
+import type { MovementCause } from './stock-ledger.ts';
+
+/** The figures that determine the available units of a product, and its threshold. */
+export interface Availability {
+  /** Units on hand. */
+  readonly stock: number;
+  /** Units of orders that have not shipped, whether on hand or not. */
+  readonly promised: number;
+  /** The number of available units at or below which the stock is low; null when it never is. */
+  readonly threshold: number | null;
+}
+
+/** A product after a change, in the transaction that changed and locked it. */
+export interface MovedStock extends Availability {
+  readonly productId: string;
+  readonly name: string;
+  /** The version after the change. */
+  readonly version: number;
+}
+
+export interface ChangedStock extends MovedStock {
+  /** The figures before the change that were different. */
+  readonly before: Partial<Availability>;
+}
+
+/** The change of a product whose row was written, with the units that are promised before and after. */
+export function stockChangeOf(
+  productId: string,
+  version: number,
+  before: WrittenRow & { readonly promised: number },
+  { name, stock, low_stock_threshold: threshold }: WrittenRow,
+): ChangedStock {
+  const figures = { stock: before.stock, threshold: before.low_stock_threshold };
+  return { productId, name, version, stock, promised: before.promised, threshold, before: figures };
+}
+
+/** The units on hand that no order has reserved. */
+function availableOf({ stock, promised }: Availability): number {
+  return Math.max(stock - promised, 0);
+}
+
+function isLow(figures: Availability): boolean {
+  return figures.threshold !== null && availableOf(figures) <= figures.threshold;
+}
+
+/**
+ * Appends `stock.changed.v1` for each product whose units became available or were used up, and `stock.low.v1` for each
+ * product whose stock became low. Usually there are none, and no statement runs. The trigger `products_version` gives
+ * each of these changes a version.
+ */
+export async function appendStockEvents(
+  tx: Transaction,
+  changes: readonly ChangedStock[],
+  { requestId = newId(), traceparent }: MovementCause,
+): Promise<void> {
+  const events = changes.flatMap((change): NewEvent<EventType>[] => {
+    const { productId, name, version: sequence, threshold } = change;
+    const before = { ...change, ...change.before };
+    const available = availableOf(change);
+    const inStock = available > 0;
+    const about = { subject: productId, sequence, requestId, traceparent };
+    const turned = inStock !== availableOf(before) > 0;
+    const fell = threshold !== null && isLow(change) && !isLow(before);
+    return [
+      ...(turned ? [{ ...about, type: 'stock.changed.v1' as const, data: { productId, inStock } }] : []),
+      ...(fell
+        ? [
+            {
+              ...about,
+              type: 'stock.low.v1' as const,
+              data: { productId, name, available, lowStockThreshold: threshold },
+            },
+          ]
+        : []),
+    ];
+  });
+  if (events.length > 0) await appendEvents(tx, events);
+}

@@ -1,0 +1,140 @@
+// The transaction of a new order: the fence row, the order, its lines, its history, its payment, and its event.
+import { sql, type Transaction } from '@shop/shared/database';
+import { appendEvent } from '@shop/shared/events';
+import { callerOf, type OperationRequest, type Reply } from '@shop/shared/http';
+import { newId } from '@shop/shared/runtime';
+import type { OrdersContext } from '../context.ts';
+import { countOrder } from '../jobs/measure-orders.ts';
+import { timeShareOf } from './hold-limits.ts';
+import type { OrderView } from './order.ts';
+import type { ReservedLine, WantedLine } from './stock-reservation.ts';
+import { reportUnderpriced } from './underpriced-order.ts';
+
+export interface PricedLine extends WantedLine, ReservedLine {
+  readonly lineTotalMinor: bigint;
+}
+
+export interface NewOrder {
+  readonly reservationId: string;
+  readonly lines: readonly PricedLine[];
+  /** The total, at most the largest safe integer. */
+  readonly totalMinor: bigint;
+  readonly shippingAddress: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * The reply to the creation of the order. Fails on `reservations_pkey` when the reservation was resolved or used
+ * before, because the fence row commits together with the order.
+ */
+export async function placeOrder(
+  tx: Transaction,
+  request: OperationRequest,
+  { orders, paymentDueMinutes, log }: OrdersContext,
+  order: NewOrder,
+): Promise<Reply> {
+  const caller = callerOf(request);
+  const { accountId } = caller;
+  const id = newId();
+  const { columns, reply } = orders.viewOf(caller);
+  const { paymentDueAt, ...row } = await insertOrder(tx, request, columns, {
+    ...order,
+    id,
+    accountId,
+    currency: orders.currency,
+    paymentDueMinutes: paymentDueMinutes && Math.ceil(paymentDueMinutes * timeShareOf(caller)),
+  });
+  const major = (minor: number | bigint) => Number(orders.money.toJson(Number(minor)));
+  await appendEvent(tx, {
+    type: 'order.created.v1',
+    subject: id,
+    sequence: 1,
+    requestId: request.id,
+    traceparent: request.traceparent,
+    data: {
+      orderId: id,
+      accountId,
+      reservationId: order.reservationId,
+      items: order.lines.map(({ productId, name, quantity, unitPriceMinor, lineTotalMinor }) => ({
+        productId,
+        name,
+        quantity,
+        unitPrice: major(unitPriceMinor),
+        lineTotal: major(lineTotalMinor),
+      })),
+      totalCost: major(order.totalMinor),
+      currency: orders.currency,
+      ...(order.shippingAddress && { shippingAddress: order.shippingAddress }),
+      ...(paymentDueAt && { paymentDueAt: paymentDueAt.toISOString() }),
+    },
+  });
+  countOrder(tx, 'placed');
+  reportUnderpriced(tx, log, id, order);
+  return reply(201, row, { Location: `/v1/orders/${id}` });
+}
+
+interface InsertedOrder extends NewOrder {
+  readonly id: string;
+  readonly accountId: string;
+  readonly currency: string;
+  readonly paymentDueMinutes: number | undefined;
+}
+
+interface PlacedRow {
+  /** The time by which the order has to be paid; null when no payment is needed. */
+  readonly paymentDueAt: Date | null;
+}
+
+/**
+ * Returns the row that the reply shows, and the time by which the order has to be paid. The inserted rows have the
+ * names of the tables, so that the usual expressions for columns can be used.
+ */
+async function insertOrder(
+  tx: Transaction,
+  request: OperationRequest,
+  columns: OrderView['columns'],
+  order: InsertedOrder,
+): Promise<PlacedRow> {
+  const { lines } = order;
+  const [row] = await sql<PlacedRow>(
+    tx,
+    `WITH fence AS (
+       INSERT INTO reservations (id, account_id, order_id) VALUES ($3, $2, $1)
+     ), orders AS (
+       INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, shipping_address)
+       VALUES ($1, $2, $3, 'pending', $4, $5, $6::json)
+       RETURNING *
+     ), history AS (
+       INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at)
+       SELECT id, account_id, version, status, 'customer', account_id, $7, created_at FROM orders
+     ), order_lines AS (
+       INSERT INTO order_lines
+         (order_id, account_id, position, product_id, name, quantity, unit_price_minor, line_total_minor)
+       SELECT $1, $2, position, product_id, name, quantity, unit_price_minor, unit_price_minor * quantity
+       FROM unnest($8::uuid[], $9::text[], $10::int[], $11::bigint[]) WITH ORDINALITY
+         AS line (product_id, name, quantity, unit_price_minor, position)
+       RETURNING *
+     ), order_payments AS (
+       INSERT INTO order_payments (order_id, account_id, status, due_at)
+       SELECT id, account_id, 'due', created_at + $12::int * interval '1 minute' FROM orders
+       WHERE $12::int IS NOT NULL AND total_minor > 0
+       RETURNING *
+     )
+     SELECT (SELECT due_at FROM order_payments) AS "paymentDueAt", ${columns} FROM orders`,
+    [
+      order.id,
+      order.accountId,
+      order.reservationId,
+      order.currency,
+      String(order.totalMinor),
+      order.shippingAddress === undefined ? null : JSON.stringify(order.shippingAddress),
+      request.id,
+      lines.map(({ productId }) => productId),
+      lines.map(({ name }) => name),
+      lines.map(({ quantity }) => quantity),
+      lines.map(({ unitPriceMinor }) => unitPriceMinor),
+      order.paymentDueMinutes ?? null,
+    ],
+  );
+  if (row === undefined) throw new Error('an inserted order left no row');
+  return row;
+}

@@ -1,0 +1,24 @@
+// Reports orders at prices that may be a mistake or a theft: those that cost nothing, or far less than usual.
+import type { Transaction } from '@shop/shared/database';
+import type { Log } from '@shop/shared/runtime';
+import { countUnderpriced } from '../jobs/measure-orders.ts';
+import type { ReservedLine } from './stock-reservation.ts';
+
+/** A line is reported when it costs less than this share of its usual price. */
+const usualShare = 0.5;
+
+/** Counts and logs the order once its transaction has committed. docs/runbooks/orders-underpriced.md reads the log. */
+export function reportUnderpriced(
+  tx: Transaction,
+  log: Log,
+  id: string,
+  { lines, totalMinor }: { readonly lines: readonly ReservedLine[]; readonly totalMinor: bigint },
+): void {
+  const below = lines.filter((line) => line.unitPriceMinor < (line.usualPriceMinor ?? 0) * usualShare);
+  if (below.length === 0 && totalMinor > 0n) return;
+  countUnderpriced(tx, totalMinor === 0n ? 'free' : 'below-usual');
+  const products = below.map(({ productId, unitPriceMinor, usualPriceMinor }) => {
+    return { productId, unitPriceMinor, usualPriceMinor };
+  });
+  tx.afterCommit(() => log.warn({ order: id, products }, 'an order costs nothing, or far less than usual'));
+}
