@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { withClient } from '@shop/shared/database';
 import { newId } from '@shop/shared/runtime';
 import type pg from 'pg';
-import { readReservationTrace } from '../src/operations/trace-reservation.ts';
 import { readStockReport } from '../src/operator/verify-stock.ts';
+import { readReservationTrace } from '../src/stock/reservation-trace.ts';
 import { type Inventory, startInventory } from './inventory.ts';
 import { staffToken } from './products.ts';
 

@@ -1,10 +1,6 @@
 // POST /internal/reservations/{reservationId}/allocate: assigns units on hand to an order that is about to ship.
-import { sql, type Transaction } from '@shop/shared/database';
-import type { OperationRequest } from '@shop/shared/http';
-import { type Fault, Problem } from '@shop/shared/problem';
 import type { Operation } from '../context.ts';
-import { lockReservation } from '../stock/reservation.ts';
-import { type OrderedUnits, shrinkReservation } from '../stock/shrink-reservation.ts';
+import { allocateReservation } from '../stock/allocation.ts';
 
 /**
  * 204 when the units are now assigned, were assigned before, or the reservation has ended; 409 when units are missing.
@@ -14,60 +10,3 @@ export const allocateStock: Operation<'allocateStock'> = async (request, { datab
   await database.transaction((tx) => allocateReservation(tx, path.reservationId, body?.lines, request));
   return { status: 204 };
 };
-
-interface Line {
-  readonly productId: string;
-  readonly name: string;
-  readonly quantity: number;
-  /** Units on hand that are not assigned to another order. */
-  readonly onHand: number;
-}
-
-/**
- * Assigns units on hand to all lines of a reservation or to none. Units can only be missing when more were promised
- * than were in stock. A reservation that is unknown or has ended needs none.
- * @param ordered all units that the order has, when units of it were cancelled: the event about them may arrive later
- * @throws Problem 409 `stock-missing` with the lines that lack units
- */
-export async function allocateReservation(
-  tx: Transaction,
-  id: string,
-  ordered: readonly OrderedUnits[] | undefined,
-  request?: OperationRequest,
-): Promise<void> {
-  const reservation = await lockReservation(tx, id);
-  if (reservation?.state !== 'held' && reservation?.state !== 'confirmed') return;
-  if (ordered !== undefined) {
-    await shrinkReservation(tx, id, reservation.orderId, ordered, {
-      actor: 'system',
-      requestId: request?.id,
-      traceparent: request?.traceparent,
-    });
-  }
-  if (reservation.isAllocated) return;
-  const lines = await sql<Line>(
-    tx,
-    `SELECT product.id AS "productId", product.name, quantity, stock - allocated AS "onHand"
-     FROM reservation_lines AS line JOIN products AS product ON product.id = line.product_id
-     WHERE line.reservation_id = $1 ORDER BY product.id FOR NO KEY UPDATE OF product`,
-    [id],
-  );
-  const lacking = lines.filter(({ quantity, onHand }) => onHand < quantity);
-  if (lacking.length > 0) {
-    throw new Problem('stock-missing', 'Not all units of the order are on hand. The order is unchanged.', {
-      errors: lacking.map(lackingUnits),
-    });
-  }
-  await sql(
-    tx,
-    `WITH allocated AS (UPDATE reservations SET allocated_at = now() WHERE id = $1)
-     UPDATE products SET allocated = allocated + quantity
-     FROM reservation_lines AS line WHERE line.reservation_id = $1 AND products.id = line.product_id`,
-    [id],
-  );
-}
-
-function lackingUnits({ productId, name, quantity, onHand }: Line): Fault {
-  const detail = `${quantity} of ${JSON.stringify(name)} are to be shipped, ${onHand} can be`;
-  return { parameter: 'orderId', detail, productId, requested: quantity, onHand };
-}

@@ -3,7 +3,7 @@ import { Problem } from '@shop/shared/problem';
 import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readCommandConfig } from '../config.ts';
-import { allocateReservation } from '../operations/allocate-stock.ts';
+import { allocateReservation } from '../stock/allocation.ts';
 import type { OrderedUnits } from '../stock/shrink-reservation.ts';
 
 /** Returns the problem when units of the reservation are not on hand; undefined when the units are assigned. */

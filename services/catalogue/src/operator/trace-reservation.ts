@@ -2,7 +2,7 @@
 import type { HistoryStep } from '@shop/shared/events';
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
-import { readReservationTrace } from '../operations/trace-reservation.ts';
+import { readReservationTrace } from '../stock/reservation-trace.ts';
 
 /** The steps of a reservation by time; empty when it does not exist. Of `environment` only DATABASE_URL is read. */
 export async function traceReservation(environment: Environment, reservationId: string): Promise<HistoryStep[]> {

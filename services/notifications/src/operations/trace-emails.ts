@@ -1,40 +1,10 @@
 // GET /internal/orders/{orderId}/trace: the history of the e-mails about an order, for operators.
-import type { Queryable } from '@shop/shared/database';
-import { eventHistory, type HistoryStep, toTraceStep } from '@shop/shared/events';
-import { sortSteps } from '@shop/shared/trace';
+import { toTraceStep } from '@shop/shared/events';
 import type { Operation } from '../context.ts';
-
-interface EmailStep extends Omit<HistoryStep, 'what'> {
-  readonly kind: 'e-mail';
-  readonly at: Date;
-  readonly requestId: string | null;
-  readonly emailKind: string;
-  readonly status: 'waiting' | 'sent' | 'failed' | 'obsolete' | 'withheld';
-  readonly attempts: number;
-  readonly problem: string | null;
-}
-
-const emails = `
-  SELECT 'e-mail' AS kind, coalesce(settled_at, created_at) AS at, request_id AS "requestId",
-    kind AS "emailKind", status,
-    created_at AS "writtenAt", attempts, problem
-  FROM notifications WHERE order_id = $1`;
+import { readEmailTrace } from '../email/email-trace.ts';
 
 /** Without steps for an order that has no e-mails. */
 export const traceEmails: Operation<'traceEmails'> = async ({ path: { orderId } }, { database }) => {
   const steps = await readEmailTrace(database.pool, orderId);
   return { status: 200, body: { steps: steps.map(toTraceStep) } };
 };
-
-/** The e-mails and events about an order, by time. */
-export async function readEmailTrace(from: Queryable, orderId: string): Promise<HistoryStep[]> {
-  const { rows } = await from.query<EmailStep>(emails, [orderId]);
-  const steps = rows.map((email) => ({ ...email, what: describe(email) }));
-  return sortSteps([...steps, ...(await eventHistory(from, orderId))]);
-}
-
-/** The text leaves out the number of attempts when the first one succeeded. */
-function describe({ emailKind, status, attempts, problem }: EmailStep): string {
-  const count = attempts > 1 || problem !== null ? `, ${attempts} attempts` : '';
-  return `${emailKind} ${status}${count}${problem === null ? '' : `: ${problem}`}`;
-}

@@ -2,7 +2,7 @@
 import type { HistoryStep } from '@shop/shared/events';
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
-import { readEmailTrace } from '../operations/trace-emails.ts';
+import { readEmailTrace } from '../email/email-trace.ts';
 
 /** The e-mails and events about an order, by time. Of `environment` only DATABASE_URL is read. */
 export async function traceEmails(environment: Environment, orderId: string): Promise<HistoryStep[]> {

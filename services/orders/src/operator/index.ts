@@ -1,8 +1,8 @@
 // The operator's functions for orders. The command line calls these functions in its own process.
 
-export type { Allocate } from '../operations/ship-order.ts';
-export type { OrderTrace } from '../operations/trace-order.ts';
 export type { FulfilmentState } from '../order/advance-order.ts';
+export type { OrderTrace } from '../order/order-trace.ts';
+export type { Allocate } from '../order/shipment.ts';
 export { countOrders, type OrderCounts } from './count-orders.ts';
 export { findPersonalData } from './find-personal-data.ts';
 export { listRefundsDue, type RefundDue } from './list-refunds.ts';

@@ -11,14 +11,14 @@ import { withDatabase } from '@shop/shared/service';
 import { readCommandConfig } from '../config.ts';
 import type { OrderStore } from '../context.ts';
 import type { components } from '../generated.ts';
-import { findOrder } from '../operations/get-order.ts';
-import { findHistory, type Transition } from '../operations/get-order-history.ts';
-import { type Allocate, findReducedLines, findShippable, trackingOf } from '../operations/ship-order.ts';
 import { type FulfilmentState, moveOrder } from '../order/advance-order.ts';
 import type { Cause, Tracking } from '../order/change-status.ts';
+import { findOrder } from '../order/find-order.ts';
 import { type LockedOrder, lockOrder, openOrders, showOrder } from '../order/order.ts';
+import { findHistory, type Transition } from '../order/order-history.ts';
 import type { OrderStatus } from '../order/order-status.ts';
 import { recordCancellation } from '../order/record-cancellation.ts';
+import { type Allocate, findReducedLines, findShippable, trackingOf } from '../order/shipment.ts';
 
 export type Order = components['schemas']['Order'];
 export type OrderWithHistory = Order & { readonly history: readonly Transition[] };

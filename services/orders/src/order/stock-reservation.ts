@@ -5,7 +5,6 @@ import { callerOf, type OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
 import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from '../context.ts';
-import { resolveToOrder } from '../operations/resolve-reservation.ts';
 import {
   countDelivered,
   type HoldLimits,
@@ -14,6 +13,7 @@ import {
   type NetworkHold,
   networkHoldOf,
 } from './hold-limits.ts';
+import { resolveToOrder } from './reservation-claim.ts';
 
 export interface WantedLine {
   readonly productId: string;
