@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate, provisionDatabase, type SchemaName, schemas } from '@shop/shared/database';
 import { startEmbeddedPostgres } from '@shop/shared/embedded';
-import type { ServiceName } from '@shop/shared/runtime';
+import type { ServiceName } from '@shop/shared/shop';
 import { serviceFolder } from '@shop/shared/testing';
 import { withCleanUp } from '../cli/src/shop/clean-up.ts';
 

@@ -1,7 +1,7 @@
 // All commands as one tree, from which help, usage and completion are generated.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { operatorCommand } from '@shop/shared/runtime';
+import { operatorCommand } from '@shop/shared/shop';
 import { Command } from 'commander';
 import { root } from './shop/root.ts';
 

@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { serviceNames } from '@shop/shared/runtime';
+import { serviceNames } from '@shop/shared/shop';
 import { eventually } from '@shop/shared/testing';
 import { copyCheckout } from '../../test/faults/outages/copy-checkout.ts';
 import { processesOf, watchSources } from '../src/launcher/watch-sources.ts';

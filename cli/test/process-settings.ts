@@ -1,7 +1,7 @@
 // The variables that each process reads: their names by its own code, their defaults by .env.example.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { serviceNames } from '@shop/shared/runtime';
+import { serviceNames } from '@shop/shared/shop';
 import { readProcessSettings } from '@shop/shared/telemetry';
 import { readEnvironment } from '../../gateway/src/config.ts';
 import { readServiceDatabases, readSettings } from '../src/shop/settings.ts';

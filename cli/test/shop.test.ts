@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePorts, lockFolder, startEmbeddedPostgres } from '@shop/shared/embedded';
-import { serviceNames } from '@shop/shared/runtime';
+import { serviceNames } from '@shop/shared/shop';
 import { createTestDatabase } from '@shop/shared/testing';
 import { runShop } from './started-shop.ts';
 

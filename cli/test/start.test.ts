@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePorts, startEmbeddedPostgres } from '@shop/shared/embedded';
-import { serviceNames } from '@shop/shared/runtime';
+import { serviceNames } from '@shop/shared/shop';
 import { eventually } from '@shop/shared/testing';
 import type { RunningShop } from '../src/shop/data-folder.ts';
 import { launchShop, processIdOf, runningShop, runShop, type StartedShop, stillListening } from './started-shop.ts';

@@ -10,14 +10,13 @@ import {
   oneOf,
   optional,
   readConfig,
-  type ServiceName,
   secret,
-  serviceNames,
   string,
   url,
   type Variable,
   withoutPassword,
 } from '@shop/shared/runtime';
+import { type ServiceName, serviceNames } from '@shop/shared/shop';
 import { anyLocalPort, type CorsOrigins } from '../plugin/entry/cors.ts';
 
 type AddressName = `${Uppercase<ServiceName>}_URL`;

@@ -3,7 +3,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServiceTokens } from '@shop/shared/auth';
 import { loadContract } from '@shop/shared/contract';
-import { newId, serviceNames } from '@shop/shared/runtime';
+import { newId } from '@shop/shared/runtime';
+import { serviceNames } from '@shop/shared/shop';
 import {
   checkCall,
   connectTestTransport,

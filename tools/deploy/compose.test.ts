@@ -1,6 +1,6 @@
 // The common settings of the containers in docker-compose.yml.
 import { describe, expect, it } from '@jest/globals';
-import { serviceNames } from '@shop/shared/runtime';
+import { serviceNames } from '@shop/shared/shop';
 import { networksOf, readCompose } from './compose.ts';
 
 const { services, networks } = readCompose();

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { serviceNames as services } from '@shop/shared/runtime';
+import { serviceNames as services } from '@shop/shared/shop';
 import { readCompose } from './compose.ts';
 import { render } from './kustomize.ts';
 import { containersOf, type Manifest } from './manifest.ts';

@@ -3,7 +3,7 @@
 
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { operatorCommand, serviceNames } from '@shop/shared/runtime';
+import { operatorCommand, serviceNames } from '@shop/shared/shop';
 import { readCompose } from './compose.ts';
 import { render } from './kustomize.ts';
 import { containersOf, environmentOf } from './manifest.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { knownMigrations, migrate, withClient } from '@shop/shared/database';
-import { type ServiceName, serviceNames } from '@shop/shared/runtime';
+import { type ServiceName, serviceNames } from '@shop/shared/shop';
 import { createTestDatabase, serviceFolder, type TestDatabase } from '@shop/shared/testing';
 import { releasedMigrations } from '../compatibility/contracts.ts';
 import { concurrentFaults, isConcurrent, judgeMigration, type Migration } from './judge-migration.ts';

@@ -23,7 +23,7 @@ const generated = [
   'gateway/plugin/pages/docs/reference/client-functions.ts',
   'package-lock.json',
   'shared/src/events/generated.ts',
-  'shared/src/runtime/services.ts',
+  'shared/src/shop/services.ts',
 ];
 
 /** Matches the names of those tests of test/system/access/matrix.test.ts whose result depends on the new service. */

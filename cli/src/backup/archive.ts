@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { type ServiceName, StartError, syncFolder } from '@shop/shared/runtime';
+import { StartError, syncFolder } from '@shop/shared/runtime';
+import type { ServiceName } from '@shop/shared/shop';
 
 export interface ArchivedTable {
   readonly name: string;

@@ -1,7 +1,8 @@
 // Restores a backup into an empty shop, and compares the restored rows with the backup.
 import { join } from 'node:path';
 import { knownMigrations, migrate } from '@shop/shared/database';
-import { type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
+import { StartError } from '@shop/shared/runtime';
+import { type ServiceName, serviceNames } from '@shop/shared/shop';
 import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { type DatabaseUrls, migrateAll } from '../shop/database.ts';

@@ -2,7 +2,8 @@
 import { mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '@shop/shared/database';
-import { type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
+import { StartError } from '@shop/shared/runtime';
+import { type ServiceName, serviceNames } from '@shop/shared/shop';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { withCleanUp } from '../shop/clean-up.ts';

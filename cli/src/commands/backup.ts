@@ -1,7 +1,8 @@
 // `backup` copies the whole shop to a folder. `restore` copies it from there into a new shop.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { operatorCommand, readInstallation, StartError, writeWhole } from '@shop/shared/runtime';
+import { StartError, writeWhole } from '@shop/shared/runtime';
+import { operatorCommand, readInstallation } from '@shop/shared/shop';
 import { Command } from 'commander';
 import { type Manifest, openArchive, secretsFile } from '../backup/archive.ts';
 import { requireKnownMigrations, restoreBackup } from '../backup/restore-backup.ts';

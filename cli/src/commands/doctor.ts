@@ -1,5 +1,6 @@
 // `doctor`: checks everything that the shop needs, and states what to do about each fault.
-import { ConfigError, operatorCommand } from '@shop/shared/runtime';
+import { ConfigError } from '@shop/shared/runtime';
+import { operatorCommand } from '@shop/shared/shop';
 import { Command } from 'commander';
 import { checkStores } from '../doctor/data-checks.ts';
 import { type Finding, failed, ok, warning } from '../doctor/finding.ts';

@@ -1,7 +1,8 @@
 // `events`: dead letters with their reasons, and events that are published again.
 import { type Queryable, withClient } from '@shop/shared/database';
 import { type ReadableDeadLetter, republishEvents, shopTopology } from '@shop/shared/events';
-import { operatorCommand, StartError, serviceNames } from '@shop/shared/runtime';
+import { StartError } from '@shop/shared/runtime';
+import { operatorCommand, serviceNames } from '@shop/shared/shop';
 import { Argument, Command, Option } from 'commander';
 import { counted, type Output, print, withJson } from '../output/print.ts';
 import { list, table, withoutControls } from '../output/table.ts';

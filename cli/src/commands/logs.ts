@@ -2,7 +2,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLineFormatter, operatorCommand, StartError } from '@shop/shared/runtime';
+import { createLineFormatter, StartError } from '@shop/shared/runtime';
+import { operatorCommand } from '@shop/shared/shop';
 import { Command } from 'commander';
 import { dataFolder } from '../shop/data-folder.ts';
 import { LogTail } from '../shop/log-tail.ts';

@@ -1,7 +1,7 @@
 // `machines`: programs with scopes of their own, such as the adapter of a payment provider.
 import type { Machine, MachineSecret } from '@shop/accounts/operator';
 import { type StaffScope, staffScopes } from '@shop/accounts/operator/values';
-import { operatorCommand } from '@shop/shared/runtime';
+import { operatorCommand } from '@shop/shared/shop';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';
 import { list, table } from '../output/table.ts';

@@ -2,7 +2,8 @@
 // staff does over the API.
 import type { Allocate, ChangedOrder, Order, OrderSelection, OrderWithHistory, RefundDue } from '@shop/orders/operator';
 import { statuses } from '@shop/orders/operator/values';
-import { decimalsOf, operatorCommand, StartError } from '@shop/shared/runtime';
+import { StartError } from '@shop/shared/runtime';
+import { decimalsOf, operatorCommand } from '@shop/shared/shop';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type Output, print, withJson } from '../output/print.ts';

@@ -1,7 +1,7 @@
 // `staff`: manages the scopes of accounts. New scopes apply from the next log-in or token refresh of the account.
 import type { Staff } from '@shop/accounts/operator';
 import { type StaffScope, staffScopes } from '@shop/accounts/operator/values';
-import { emailKey, operatorCommand } from '@shop/shared/runtime';
+import { emailKey, operatorCommand } from '@shop/shared/shop';
 import { Argument, Command } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';

@@ -1,6 +1,6 @@
 // `status`: the running processes, their readiness, and the backlog of events.
 import { longestLag } from '@shop/shared/events';
-import { operatorCommand } from '@shop/shared/runtime';
+import { operatorCommand } from '@shop/shared/shop';
 import { Command } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { counted, type Output, print, withJson } from '../output/print.ts';

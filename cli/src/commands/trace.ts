@@ -1,5 +1,6 @@
 // `trace`: the history of one order: its states, its stock, its e-mails, and the events between the services.
-import { operatorCommand, StartError } from '@shop/shared/runtime';
+import { StartError } from '@shop/shared/runtime';
+import { operatorCommand } from '@shop/shared/shop';
 import { Command } from 'commander';
 import { type Output, print, withJson } from '../output/print.ts';
 import { table } from '../output/table.ts';

@@ -3,7 +3,8 @@
 import { join } from 'node:path';
 import { knownMigrations, localeFault, readLocale, storedCurrency, withClient } from '@shop/shared/database';
 import { longestLag } from '@shop/shared/events';
-import { operatorCommand, type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
+import { StartError } from '@shop/shared/runtime';
+import { operatorCommand, type ServiceName, serviceNames } from '@shop/shared/shop';
 import type pg from 'pg';
 import { errorMessage } from '../output/error-message.ts';
 import { counted } from '../output/print.ts';

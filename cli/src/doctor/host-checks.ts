@@ -1,7 +1,8 @@
 // Checks of the host: Node.js, the environment of every process, the data folder, the disk, the gateway's port.
 import { access, constants, mkdir, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { operatorCommand, toReason } from '@shop/shared/runtime';
+import { toReason } from '@shop/shared/runtime';
+import { operatorCommand } from '@shop/shared/shop';
 import { claimPort } from '../launcher/gateway-port.ts';
 import { settingsMistakes } from '../shop/check-settings.ts';
 import type { DataFolder } from '../shop/data-folder.ts';

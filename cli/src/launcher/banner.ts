@@ -1,5 +1,5 @@
 // The summary that the launcher prints when the shop is ready.
-import { operatorCommand } from '@shop/shared/runtime';
+import { operatorCommand } from '@shop/shared/shop';
 
 export interface Summary {
   readonly gateway: string;

@@ -8,7 +8,8 @@ import {
   requireData,
   startEmbeddedPostgres,
 } from '@shop/shared/embedded';
-import { operatorCommand, StartError, toReason } from '@shop/shared/runtime';
+import { StartError, toReason } from '@shop/shared/runtime';
+import { operatorCommand } from '@shop/shared/shop';
 import type { Run } from './supervise.ts';
 
 export interface ServerOptions {

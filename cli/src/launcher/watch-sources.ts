@@ -1,7 +1,7 @@
 // Watches the source files of a running shop and reports which processes a change concerns.
 
 import { join, relative, sep } from 'node:path';
-import { serviceNames } from '@shop/shared/runtime';
+import { serviceNames } from '@shop/shared/shop';
 import type { ProcessName } from '../shop/processes.ts';
 import { watchTree } from './watch-tree.ts';
 

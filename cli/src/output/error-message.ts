@@ -1,6 +1,7 @@
 // Explains the error that ended a command in one line, with the remedy.
 import { BrokerUnavailableError } from '@shop/shared/events';
-import { ConfigError, operatorCommand, StartError, toReason } from '@shop/shared/runtime';
+import { ConfigError, StartError, toReason } from '@shop/shared/runtime';
+import { operatorCommand } from '@shop/shared/shop';
 
 /** SQLSTATE or system error → its meaning for the operator. `START` stands for the command that starts the shop. */
 const meanings: Readonly<Record<string, string>> = {

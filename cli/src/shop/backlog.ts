@@ -2,7 +2,7 @@
 
 import { withClient } from '@shop/shared/database';
 import { type Backlog, BrokerUnavailableError, readBacklog, shopTopology } from '@shop/shared/events';
-import { serviceNames } from '@shop/shared/runtime';
+import { serviceNames } from '@shop/shared/shop';
 import { connectWithin } from './database.ts';
 import { deadLettersPerRead, withDeadLetters } from './dead-letters.ts';
 import type { OpenShop } from './open-shop.ts';

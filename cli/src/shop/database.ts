@@ -1,7 +1,8 @@
 // Creates the database of the shop and its schemas, and migrates them.
 import { join } from 'node:path';
 import { migrate, provisionDatabase, type SchemaName } from '@shop/shared/database';
-import { StartError, serviceNames, toReason } from '@shop/shared/runtime';
+import { StartError, toReason } from '@shop/shared/runtime';
+import { serviceNames } from '@shop/shared/shop';
 import { root } from './root.ts';
 import type { KeptSecrets } from './secrets.ts';
 

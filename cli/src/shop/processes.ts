@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { sampleAttributes } from '@shop/catalogue/operator/values';
 import { freePorts } from '@shop/shared/embedded';
-import { integer, isSet, memoryBounds, readConfig, type ServiceName, serviceNames, string } from '@shop/shared/runtime';
+import { integer, isSet, memoryBounds, readConfig, string } from '@shop/shared/runtime';
+import { type ServiceName, serviceNames } from '@shop/shared/shop';
 import type { DataFolder } from './data-folder.ts';
 import type { DatabaseUrls } from './database.ts';
 import { root } from './root.ts';

@@ -1,6 +1,7 @@
 // Checks that a database is empty, because a restore must not overwrite data.
 import { errorCode, withClient } from '@shop/shared/database';
-import { type ServiceName, StartError, serviceNames } from '@shop/shared/runtime';
+import { StartError } from '@shop/shared/runtime';
+import { type ServiceName, serviceNames } from '@shop/shared/shop';
 import pg from 'pg';
 import { namedDatabase } from './database.ts';
 import { tablesOf } from './tables.ts';

@@ -1,5 +1,6 @@
 // Refuses the commands that read the data folder of `npm start` in other installations.
-import { readInstallation, StartError } from '@shop/shared/runtime';
+import { StartError } from '@shop/shared/runtime';
+import { readInstallation } from '@shop/shared/shop';
 import { givenEnvironment } from './settings.ts';
 
 /**

@@ -2,17 +2,8 @@
 // processes.
 import { join } from 'node:path';
 import { eventsUrl } from '@shop/shared/events';
-import {
-  type Environment,
-  integer,
-  optional,
-  readConfig,
-  type ServiceName,
-  StartError,
-  serviceNames,
-  string,
-  url,
-} from '@shop/shared/runtime';
+import { type Environment, integer, optional, readConfig, StartError, string, url } from '@shop/shared/runtime';
+import { type ServiceName, serviceNames } from '@shop/shared/shop';
 import { root } from './root.ts';
 
 /** The environment, completed by the checkout's `.env`. Empty variables count as not set. */

@@ -1,6 +1,6 @@
 // The steps in which a secret is replaced while the shop runs. Between two steps, all processes are replaced one by
 // one.
-import { readLogins } from '@shop/shared/runtime';
+import { readLogins } from '@shop/shared/shop';
 import { newSecret, type Secrets } from './secret-files.ts';
 
 /** A step of a rotation: every process accepts the new value, uses it, and accepts no other one. */

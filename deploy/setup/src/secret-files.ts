@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type SchemaName, schemas } from '@shop/shared/database';
 import { type BrokerUser, brokerDefinitions, brokerUsers } from '@shop/shared/events';
-import { type Login, readLogins, type ServiceName, serviceNames } from '@shop/shared/runtime';
+import { type Login, readLogins, type ServiceName, serviceNames } from '@shop/shared/shop';
 
 const keys = ['administrator', 'internal', 'cursors', 'keyEncryption'] as const;
 

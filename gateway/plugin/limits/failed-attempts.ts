@@ -1,7 +1,8 @@
 // Step `failed-attempts`: bounds failed log-ins and registrations for one e-mail address or client id, without
 // excluding its owner. Also bounds requests for password resets, all of which count.
 import { createHash } from 'node:crypto';
-import { clientNetwork, emailKey } from '@shop/shared/runtime';
+import { clientNetwork } from '@shop/shared/runtime';
+import { emailKey } from '@shop/shared/shop';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import type { GatewayResponse } from '../entry/gateway-request.ts';
 import type { Step } from '../entry/policy.ts';

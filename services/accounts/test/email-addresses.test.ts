@@ -1,6 +1,7 @@
 // One mailbox has one account, however its address is written; accounts from before that are kept.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newId, unparsedEmailKey } from '@shop/shared/runtime';
+import { newId } from '@shop/shared/runtime';
+import { unparsedEmailKey } from '@shop/shared/shop';
 import { eventually } from '@shop/shared/testing';
 import { readAuditLog, sharedMailboxes, showAccount, verifyEmailAsOperator } from '../src/operator/index.ts';
 import {

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newId, type ServiceName } from '@shop/shared/runtime';
+import { newId } from '@shop/shared/runtime';
+import type { ServiceName } from '@shop/shared/shop';
 import { eventually, startServices, type TestClient } from '@shop/shared/testing';
 import { addDeliveredOrders } from '../../orders/test/delivered-orders.ts';
 import {

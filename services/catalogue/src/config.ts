@@ -1,6 +1,7 @@
 // Environment → one typed frozen object. All mistakes are reported together.
-import { currency, type Environment, integer, keyList, oneOf, optional, readConfig, url } from '@shop/shared/runtime';
+import { type Environment, integer, keyList, oneOf, optional, readConfig, url } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
+import { currency } from '@shop/shared/shop';
 import { parseAttributes } from './product/attribute-filters.ts';
 import { searchLanguages } from './search/search-language.ts';
 

@@ -2,7 +2,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import addFormats from 'ajv-formats';
-import { isId, parseEmail, parseId } from '../runtime/index.ts';
+import { isId, parseId } from '../runtime/index.ts';
+import { parseEmail } from '../shop/index.ts';
 import { type OperationOutline, outlineOperations } from './contract-operations.ts';
 import { type Deprecation, deprecationOf } from './deprecation.ts';
 import { type Compiler, documentKey, isNode, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';

@@ -1,6 +1,7 @@
 // Amounts are stored in minor units of one currency. A schema keeps the currency with which it was first used.
 import type pg from 'pg';
-import { decimalsOf, StartError } from '../runtime/index.ts';
+import { StartError } from '../runtime/index.ts';
+import { decimalsOf } from '../shop/index.ts';
 import type { Queryable } from './replica-lag.ts';
 
 /**

@@ -1,7 +1,7 @@
 // Creates the database, one schema for each service, and the roles that own them. The server's administrator runs it.
 
 import pg from 'pg';
-import { type Login, readLogins, type ServiceName, serviceNames } from '../runtime/index.ts';
+import { type Login, readLogins, type ServiceName, serviceNames } from '../shop/index.ts';
 import { passwordVerifier } from './password-verifier.ts';
 import { withClient } from './with-client.ts';
 

@@ -5,13 +5,13 @@ import {
   oneOf,
   optional,
   readConfig,
-  readInstallation,
   readLogLevel,
   readTogether,
   share,
   string,
   url,
 } from '../runtime/index.ts';
+import { readInstallation } from '../shop/index.ts';
 
 const collector = (name: string) => url(name, ['http', 'https']);
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { migrate, withClient } from '../database/index.ts';
 import { provisionDatabase, type SchemaName, schemas } from '../database/provision.ts';
-import type { ServiceName } from '../runtime/index.ts';
+import type { ServiceName } from '../shop/index.ts';
 import { adminUrlVariable, localeVariable } from './run-state.ts';
 
 export interface TestDatabase {

@@ -1,6 +1,6 @@
 // Makes the connections of services read-only, like those to a former primary after a failover.
 import { withClient } from '../database/index.ts';
-import type { ServiceName } from '../runtime/index.ts';
+import type { ServiceName } from '../shop/index.ts';
 
 /**
  * Makes every new connection of these services read-only, or writable again, and ends the present ones.

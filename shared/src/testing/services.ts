@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { loadContract } from '../contract/index.ts';
 import { freePorts } from '../embedded/free-ports.ts';
-import { type ServiceName, serviceNames } from '../runtime/index.ts';
+import { type ServiceName, serviceNames } from '../shop/index.ts';
 import { createClient, type TestClient } from './client.ts';
 import { createTestDatabase, serviceFolder, type TestDatabase } from './database.ts';
 import { highHoldLimits } from './hold-limits.ts';

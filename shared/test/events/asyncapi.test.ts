@@ -5,7 +5,8 @@ import addFormats from 'ajv-formats';
 import { bundleDocument, dereference, type Node, nodeOf } from '../../src/contract/index.ts';
 import { parseEvent, toCloudEvent } from '../../src/events/event.ts';
 import { consumers, type EventType, senders } from '../../src/events/generated.ts';
-import { newId, serviceNames as services } from '../../src/runtime/index.ts';
+import { newId } from '../../src/runtime/index.ts';
+import { serviceNames as services } from '../../src/shop/index.ts';
 
 interface SentAndHandled {
   readonly handles: readonly EventType[];

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ServiceName } from '@shop/shared/runtime';
+import type { ServiceName } from '@shop/shared/shop';
 import { startServices, type TestServices } from '@shop/shared/testing';
 import { importSPKI } from 'jose';
 import { request } from 'undici';

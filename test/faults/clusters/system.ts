@@ -1,5 +1,5 @@
 // The shop over a cluster of PostgreSQL servers, a cluster of RabbitMQ nodes, and a Redis.
-import type { ServiceName } from '@shop/shared/runtime';
+import type { ServiceName } from '@shop/shared/shop';
 import { type Deployment, deploy, roles, type ShopOptions } from '../outages/deployment.ts';
 import { type RealRedis, startRealRedis } from '../restarts/redis-server.ts';
 import { type Machine, startMachines } from './machines.ts';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { StaffScope } from '@shop/accounts/operator';
 import { migrate, provisionDatabase, type SchemaName, schemas, withClient } from '@shop/shared/database';
 import { freePorts } from '@shop/shared/embedded';
-import { type ServiceName, serviceNames } from '@shop/shared/runtime';
+import { type ServiceName, serviceNames } from '@shop/shared/shop';
 import { eventually, highHoldLimits } from '@shop/shared/testing';
 import pg from 'pg';
 import { configForRegistrations } from '../../gateway-config.ts';

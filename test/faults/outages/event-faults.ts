@@ -1,6 +1,6 @@
 // Events that are delivered again in any sequence, and messages that are not events.
 
-import { serviceNames } from '@shop/shared/runtime';
+import { serviceNames } from '@shop/shared/shop';
 import { type StoredEvent, toCloudEvent } from '../../../shared/src/events/event.ts';
 import { type Fault, type Scene, seen } from './fault.ts';
 import { fullQueues, withChannel } from './queues.ts';

@@ -1,6 +1,6 @@
 // Processes that die, at a named point or all together, or that are suspended.
 import { writeSync } from 'node:fs';
-import type { ServiceName } from '@shop/shared/runtime';
+import type { ServiceName } from '@shop/shared/shop';
 import { register } from './accounts.ts';
 import { orderAndVanish } from './buyers.ts';
 import type { CrashPoint } from './crash-points.ts';

@@ -1,6 +1,6 @@
 // Work in progress: events that are not handled, pending effects, unresolved reservations.
 
-import { serviceNames } from '@shop/shared/runtime';
+import { serviceNames } from '@shop/shared/shop';
 import { consumers } from '../../../shared/src/events/consumers.ts';
 import type { Deployment } from './deployment.ts';
 import { pause } from './fault.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@shop/shared/embedded';
-import { type ServiceName, serviceNames as services } from '@shop/shared/runtime';
+import { type ServiceName, serviceNames as services } from '@shop/shared/shop';
 import { createTestDatabase, eventually, highHoldLimits, type TestDatabase } from '@shop/shared/testing';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { type Changed, type ShopProcess, startProcess } from './process.ts';

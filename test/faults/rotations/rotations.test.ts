@@ -1,7 +1,7 @@
 // deploy/compose.sh rotates each secret of a shop under Compose while customers order, and `keys rotate` its signing keys. No
 // request is lost, and the former values end.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { serviceNames as services } from '@shop/shared/runtime';
+import { serviceNames as services } from '@shop/shared/shop';
 import { brokerLogin, databaseAttempts } from '../../system/containers/attempts.ts';
 import {
   type Client,

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServiceTokens } from '@shop/shared/auth';
 import { loadContract, type OperationOutline, outlineOperations, readDocument } from '@shop/shared/contract';
-import { newId, type ServiceName, serviceNames } from '@shop/shared/runtime';
+import { newId } from '@shop/shared/runtime';
+import { type ServiceName, serviceNames } from '@shop/shared/shop';
 import {
   type AccessCaller,
   type AccessResource,

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createShop } from '@shop/client';
-import { serviceNames as services } from '@shop/shared/runtime';
+import { serviceNames as services } from '@shop/shared/shop';
 import { eventually } from '@shop/shared/testing';
 import pg from 'pg';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';

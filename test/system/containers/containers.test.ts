@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ServiceName, serviceNames as services } from '@shop/shared/runtime';
+import { type ServiceName, serviceNames as services } from '@shop/shared/shop';
 import { consumers, senders } from '../../../shared/src/events/generated.ts';
 import { eventually } from '../../../shared/src/testing/index.ts';
 import { brokerAttempts, brokerLogin, databaseAttempts, reachable } from './attempts.ts';

@@ -4,7 +4,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { withClient } from '@shop/shared/database';
-import { serviceNames } from '@shop/shared/runtime';
+import { serviceNames } from '@shop/shared/shop';
 import { createTestDatabase, plainEnvironment, startBrokerServer, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
 import { identity } from '../../faults/outages/deployment.ts';

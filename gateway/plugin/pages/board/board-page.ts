@@ -1,5 +1,5 @@
 // The board's page: a log-in form, and an empty picture and tables that the script fills.
-import { operatorCommand } from '@shop/shared/runtime';
+import { operatorCommand } from '@shop/shared/shop';
 import { readAssets } from '../assets.ts';
 import { boardLayout, boardSection } from './board-layout.ts';
 

@@ -1,5 +1,5 @@
 // The parts of the shop that the board shows: the state of each part, its faults, and what to do about them.
-import { operatorCommand } from '@shop/shared/runtime';
+import { operatorCommand } from '@shop/shared/shop';
 import { type BoardFault, causesFirst } from './faults.ts';
 import type { ProcessFigures, QueueFigures, ShopFigures } from './shop-figures.ts';
 

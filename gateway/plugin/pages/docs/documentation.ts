@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleDocument } from '@shop/shared/contract';
-import { serviceNames } from '@shop/shared/runtime';
+import { serviceNames } from '@shop/shared/shop';
 import type { GatewayConfig } from '../../entry/gateway-config.ts';
 import { readAssets } from '../assets.ts';
 import { type Page, pagePolicy } from '../layout.ts';

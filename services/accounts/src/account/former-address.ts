@@ -1,7 +1,7 @@
 // The former addresses of an account: each was its verified address in the last 7 days, and its token can still undo the
 // change. Until then such an address belongs to the account.
 import { sql, type Transaction } from '@shop/shared/database';
-import { emailKey } from '@shop/shared/runtime';
+import { emailKey } from '@shop/shared/shop';
 import type { Account } from './account.ts';
 
 const isUsable = "purpose = 'email-change-undo' AND expires_at > now()";

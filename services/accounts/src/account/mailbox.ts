@@ -1,7 +1,7 @@
 // The mailbox of an account: its e-mail address with the domain in ASCII. Two accounts from before this form was compared
 // can have one mailbox. Both are kept, and no further account can have it.
 import { type Database, type Transaction, violatedConstraint } from '@shop/shared/database';
-import { emailKey, unparsedEmailKey } from '@shop/shared/runtime';
+import { emailKey, unparsedEmailKey } from '@shop/shared/shop';
 
 /** The columns by which an address is found. The last release reads and writes only the first one. */
 export function addressKeys(email: string): { readonly emailKey: string; readonly mailboxKey: string } {

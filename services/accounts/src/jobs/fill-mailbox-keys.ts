@@ -1,6 +1,7 @@
 // Computes the mailbox keys of the accounts that processes of the last release have written.
 import { type Database, sql, type Transaction } from '@shop/shared/database';
-import { emailKey, type Log, startRepeating } from '@shop/shared/runtime';
+import { type Log, startRepeating } from '@shop/shared/runtime';
+import { emailKey } from '@shop/shared/shop';
 import { announce } from '../operator/announce-accounts.ts';
 
 const batchSize = 500;

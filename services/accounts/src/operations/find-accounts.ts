@@ -2,7 +2,7 @@
 import { fromQuery, readPage } from '@shop/shared/collection';
 import type { OperationRequest } from '@shop/shared/http';
 import type { Fault } from '@shop/shared/problem';
-import { emailKey } from '@shop/shared/runtime';
+import { emailKey } from '@shop/shared/shop';
 import type { Operation } from '../context.ts';
 
 /** The minimum length of the searched text. A shorter one would list a large part of all customers. */

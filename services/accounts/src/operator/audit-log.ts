@@ -1,6 +1,7 @@
 // Lets operators read the audit log: the changes of accounts, with their author and reason.
-import { type Environment, emailKey, isId } from '@shop/shared/runtime';
+import { type Environment, isId } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
+import { emailKey } from '@shop/shared/shop';
 import { mailboxCondition } from '../account/mailbox.ts';
 import { authorSql } from '../account/support-collections.ts';
 import { readDatabaseConfig } from '../config.ts';

@@ -1,7 +1,8 @@
 // Operators create machines, rotate their secrets and revoke them.
 import { type Database, sql, type Transaction, violatedConstraint } from '@shop/shared/database';
-import { type Environment, newId, operatorCommand, StartError } from '@shop/shared/runtime';
+import { type Environment, newId, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
+import { operatorCommand } from '@shop/shared/shop';
 import { audit } from '../account/audit.ts';
 import { readDatabaseConfig } from '../config.ts';
 import { addSecret, deleteSecrets } from '../session/machine.ts';

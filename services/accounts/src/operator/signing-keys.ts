@@ -1,8 +1,9 @@
 // Operators list, rotate, revoke and check the keys that sign access tokens. Services and gateway follow each change.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, sql, type Transaction } from '@shop/shared/database';
-import { type Environment, operatorCommand, StartError } from '@shop/shared/runtime';
+import { type Environment, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
+import { operatorCommand } from '@shop/shared/shop';
 import { readKeyStoreConfig } from '../config.ts';
 import { createKeyEncryption, type KeyEncryption } from '../session/key-encryption.ts';
 import { fillSigningKeys, isPublished, lockSigningKeys } from '../session/signing-key.ts';

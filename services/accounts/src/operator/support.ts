@@ -2,8 +2,9 @@
 import { createEmailTokenSeal } from '@shop/shared/auth';
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
-import { type Environment, emailKey, isId, newId, operatorCommand, StartError } from '@shop/shared/runtime';
+import { type Environment, isId, newId, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
+import { emailKey, operatorCommand } from '@shop/shared/shop';
 import { findHolders } from '../account/mailbox.ts';
 import {
   blockAccount,

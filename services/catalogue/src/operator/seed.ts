@@ -1,6 +1,7 @@
 // Adds realistic sample products to the catalogue. Equal seeds make equal products.
-import { decimalsOf, type Environment } from '@shop/shared/runtime';
+import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
+import { decimalsOf } from '@shop/shared/shop';
 import type pg from 'pg';
 import { readCommandConfig } from '../config.ts';
 import { guideProducts } from './guide-products.ts';

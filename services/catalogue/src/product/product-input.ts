@@ -2,7 +2,7 @@
 import { decimal } from '@shop/shared/collection';
 import { nodeOf, refuseFaults } from '@shop/shared/contract';
 import type { Fault } from '@shop/shared/problem';
-import { decimalsOf } from '@shop/shared/runtime';
+import { decimalsOf } from '@shop/shared/shop';
 import type { components } from '../generated.ts';
 
 /** A valid product: the body of a creation, or a product after a merge patch. */

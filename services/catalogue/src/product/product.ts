@@ -22,7 +22,7 @@ import {
 } from '@shop/shared/collection';
 import { etagOf, type Reply, weakEtagOf } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
-import { decimalsOf } from '@shop/shared/runtime';
+import { decimalsOf } from '@shop/shared/shop';
 import { shownStatus } from './archived-status.ts';
 import { attributeFields, type DeclaredAttribute } from './attribute-filters.ts';
 import { openNameLists } from './name-counts.ts';

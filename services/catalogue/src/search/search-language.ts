@@ -1,6 +1,7 @@
 // The language whose endings and stop words a search ignores, for words in Latin letters.
 import type { Queryable } from '@shop/shared/database';
-import { type Log, operatorCommand } from '@shop/shared/runtime';
+import type { Log } from '@shop/shared/runtime';
+import { operatorCommand } from '@shop/shared/shop';
 
 /** The languages of PostgreSQL whose endings can be recognised without accents. */
 export const searchLanguages = [

@@ -2,7 +2,8 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { access, constants, mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { parseEmail, StartError, toReason } from '@shop/shared/runtime';
+import { StartError, toReason } from '@shop/shared/runtime';
+import { parseEmail } from '@shop/shared/shop';
 import { createTransport } from 'nodemailer';
 import type { Email } from './email.ts';
 

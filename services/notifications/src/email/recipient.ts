@@ -1,7 +1,7 @@
 // The recipients of e-mails: a copy of the data that the accounts service publishes.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
-import { parseEmail } from '@shop/shared/runtime';
+import { parseEmail } from '@shop/shared/shop';
 
 export interface Recipient {
   readonly email: string;

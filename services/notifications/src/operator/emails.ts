@@ -1,7 +1,8 @@
 // Lets operators list the e-mails of an order, and send one again.
 import type { Database } from '@shop/shared/database';
-import { type Environment, operatorCommand, readConfig, StartError } from '@shop/shared/runtime';
+import { type Environment, readConfig, StartError } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
+import { operatorCommand } from '@shop/shared/shop';
 
 export interface QueuedEmail {
   readonly id: string;

@@ -4,7 +4,7 @@ import { decimal } from '@shop/shared/collection';
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { Problem } from '@shop/shared/problem';
-import { decimalsOf } from '@shop/shared/runtime';
+import { decimalsOf } from '@shop/shared/shop';
 import type { Cause } from './change-status.ts';
 import type { LockedOrder } from './order.ts';
 import { addEntry, type OwedCause } from './payment-ledger.ts';

@@ -21,7 +21,7 @@ import {
 import { sql, type Transaction } from '@shop/shared/database';
 import { etagOf, type OperationRequest, type Reply, requireMatch, weakEtagOf } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
-import { decimalsOf } from '@shop/shared/runtime';
+import { decimalsOf } from '@shop/shared/shop';
 import {
   cancellationSql,
   customerSql,

@@ -1,7 +1,7 @@
 // RabbitMQ's definitions file for one shop: exchanges, queues, and one user for each service with access to its own
 // part only.
 import { createHash, randomBytes } from 'node:crypto';
-import { readLogins, type ServiceName, serviceNames } from '../../runtime/index.ts';
+import { readLogins, type ServiceName, serviceNames } from '../../shop/index.ts';
 import { consumers } from '../consumers.ts';
 import { familyOf } from '../event.ts';
 import { senders } from '../generated.ts';

@@ -3,7 +3,7 @@ import { createServiceTokens } from '../../auth/index.ts';
 import { loadContract } from '../../contract/index.ts';
 import { parseEvent } from '../../events/event.ts';
 import { consumers } from '../../events/generated.ts';
-import type { ServiceName } from '../../runtime/index.ts';
+import type { ServiceName } from '../../shop/index.ts';
 import { findOperation, type TestClient } from '../client.ts';
 import { serviceFolder } from '../database.ts';
 import { eventually } from '../eventually.ts';

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServiceTokens } from '../../auth/index.ts';
 import { loadContract } from '../../contract/index.ts';
-import type { ServiceName } from '../../runtime/index.ts';
+import type { ServiceName } from '../../shop/index.ts';
 import { findOperation } from '../client.ts';
 import { serviceFolder } from '../database.ts';
 import { testSecret } from '../services.ts';

@@ -9,7 +9,8 @@ import { nodeOf, readYaml } from '../../contract/index.ts';
 import { parseEvent, toCloudEvent } from '../../events/event.ts';
 import type { EventPayloads, EventType } from '../../events/index.ts';
 import type { Message } from '../../events/transport.ts';
-import { newId, type ServiceName, serviceNames } from '../../runtime/index.ts';
+import { newId } from '../../runtime/index.ts';
+import { type ServiceName, serviceNames } from '../../shop/index.ts';
 import { fillIn, type Values } from './placeholders.ts';
 
 interface Recorded {

@@ -9,7 +9,8 @@ import {
   shopTopology,
   type Transport,
 } from '../../../src/events/index.ts';
-import { newId, serviceNames } from '../../../src/runtime/index.ts';
+import { newId } from '../../../src/runtime/index.ts';
+import { serviceNames } from '../../../src/shop/index.ts';
 import { type BrokerServer, eventually, importDefinitions, startBrokerServer } from '../../../src/testing/index.ts';
 import { log, record } from '../brokers.ts';
 

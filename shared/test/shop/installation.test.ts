@@ -1,6 +1,6 @@
 // The commands in messages to operators, in the form of the installation.
 import { describe, expect, it } from '@jest/globals';
-import { type CommandPurpose, operatorCommand } from '@shop/shared/runtime';
+import { type CommandPurpose, operatorCommand } from '@shop/shared/shop';
 
 const written = (installation: string): Record<CommandPurpose, string> => {
   const write = (purpose: CommandPurpose, words?: string): string =>

@@ -1,5 +1,5 @@
 // The commands that an operator runs, in the form that works for the installation of the shop.
-import { type Environment, oneOf, readConfig } from './config.ts';
+import { type Environment, oneOf, readConfig } from '../runtime/config.ts';
 
 const installations = ['npm', 'compose', 'kubernetes'] as const;
 export type Installation = (typeof installations)[number];

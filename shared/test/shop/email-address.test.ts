@@ -1,6 +1,6 @@
 // How an e-mail address is parsed: its written form, the form for mail servers, and the form that is compared.
 import { describe, expect, it } from '@jest/globals';
-import { emailKey, parseEmail } from '../../src/runtime/index.ts';
+import { emailKey, parseEmail } from '../../src/shop/index.ts';
 
 describe('an e-mail address', () => {
   it.each([

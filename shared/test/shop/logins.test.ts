@@ -1,6 +1,6 @@
 // The logins of a role, as secrets contain them.
 import { expect, it } from '@jest/globals';
-import { readLogins } from '../../src/runtime/index.ts';
+import { readLogins } from '../../src/shop/index.ts';
 
 it.each([
   ['only a password', 'abc', [{ name: 'orders', password: 'abc' }]],

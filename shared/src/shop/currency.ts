@@ -1,5 +1,5 @@
 // The shop's currency: a code of ISO 4217, and its number of decimals.
-import type { Variable } from './config.ts';
+import type { Variable } from '../runtime/config.ts';
 
 /** A currency code of ISO 4217 with known decimals. */
 export function currency(name: string, fallback: string): Variable<string> {
