@@ -4,10 +4,58 @@ export interface components {
         /** @description Words to search for, as `desk lamps`; at least one letter or digit. */
         readonly SearchText: string;
         /**
-         * @description An `available` product can be ordered while stock lasts, a `backorder` product also beyond it, and a `pending` product not yet: only callers with `catalogue:write` see it. `active` means the same as `available`. It is deprecated for new products, and stays valid everywhere. Whether units are free now is in `inStock`: filter by it to list what can be bought.
-         * @enum {unknown}
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "description": "Holds 0.4 l and survives a fall.",
+         *           "brand": "Smith, Sons",
+         *           "category": "kitchen",
+         *           "price": 14.5,
+         *           "currency": "EUR",
+         *           "rating": 4.5,
+         *           "status": "available",
+         *           "inStock": true,
+         *           "createdAt": "2026-11-20T08:00:00.000Z",
+         *           "updatedAt": "2026-11-20T08:00:00.000Z"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 1,
+         *         "nextCursor": "4OHGW9G3z5AlQWp2CEGfAUXaCEWO0tDLgKViMLKxxTCwkIRAG-ws9dpTl-ZBKQe07jU8GPsD4FNTk78PjphbdFxPF5A6dibuHcI",
+         *         "hasMore": true
+         *       }
+         *     }
          */
-        readonly Status: "available" | "active" | "backorder" | "pending";
+        readonly ProductPage: {
+            readonly items: readonly components["schemas"]["ProductView"][];
+            readonly facets?: components["schemas"]["Facets"];
+            readonly pagination: components["schemas"]["Pagination"];
+        };
+        /** @description A product, or the members of it that `fields` names. */
+        readonly ProductView: {
+            readonly id?: components["schemas"]["Id"];
+            readonly name?: components["schemas"]["Name"];
+            readonly description?: components["schemas"]["Description"];
+            readonly brand?: components["schemas"]["Brand"];
+            readonly category?: components["schemas"]["Category"];
+            readonly price?: components["schemas"]["Price"];
+            readonly currency?: components["schemas"]["Currency"];
+            readonly rating?: components["schemas"]["Rating"];
+            readonly status?: components["schemas"]["Status"];
+            readonly inStock?: boolean;
+            readonly stock?: components["schemas"]["ProductStock"];
+            readonly sku?: components["schemas"]["Sku"];
+            readonly lowStockThreshold?: components["schemas"]["LowStockThreshold"];
+            readonly images?: components["schemas"]["Images"];
+            readonly attributes?: components["schemas"]["Attributes"];
+            readonly archived?: components["schemas"]["Archived"];
+            readonly createdAt?: components["schemas"]["Time"];
+            readonly updatedAt?: components["schemas"]["Time"];
+        };
+        /** Format: uuid */
+        readonly Id: string;
         readonly Name: string;
         readonly Description: string;
         readonly Brand: string;
@@ -20,39 +68,21 @@ export interface components {
          */
         readonly Price: number;
         /**
+         * @description ISO 4217 code. The whole shop has one currency.
+         * @example EUR
+         */
+        readonly Currency: string;
+        /**
          * Format: double
          * @description With at most one decimal.
          * @example 4.5
          */
         readonly Rating: number;
-        /** @description The key of the product in the shop's own systems, which imports use too. Each belongs to one product. Returned only to callers with `catalogue:write`, and absent when the product has none. */
-        readonly Sku: string;
-        /** @description In the order in which they are shown. Absent when there are none. */
-        readonly Images: readonly {
-            readonly url: string;
-            /** @description What the image shows, for those who do not see it. */
-            readonly alt: string;
-        }[];
-        readonly AttributeName: string;
-        /** @description Further properties, such as `colour` or `size`. Names are in camelCase, with letters and digits. Absent when there are none. */
-        readonly Attributes: {
-            readonly [key: string]: string | number;
-        };
         /**
-         * @description The product is archived. Returned only to callers with `catalogue:write`, and absent when it is not archived.
-         * @constant
+         * @description An `available` product can be ordered while stock lasts, a `backorder` product also beyond it, and a `pending` product not yet: only callers with `catalogue:write` see it. `active` means the same as `available`. It is deprecated for new products, and stays valid everywhere. Whether units are free now is in `inStock`: filter by it to list what can be bought.
+         * @enum {unknown}
          */
-        readonly Archived: true;
-        /**
-         * Format: int32
-         * @description The number of units on hand.
-         */
-        readonly Stock: number;
-        /**
-         * Format: int32
-         * @description When the available units fall to this number or below, `stock.low.v1` is published. Returned only to callers with `catalogue:write`, and absent when the product has none.
-         */
-        readonly LowStockThreshold: number;
+        readonly Status: "available" | "active" | "backorder" | "pending";
         /**
          * @description Returned only to callers with `catalogue:write`.
          * @example {
@@ -78,6 +108,116 @@ export interface components {
              */
             readonly available: number;
         };
+        /** @description The key of the product in the shop's own systems, which imports use too. Each belongs to one product. Returned only to callers with `catalogue:write`, and absent when the product has none. */
+        readonly Sku: string;
+        /**
+         * Format: int32
+         * @description When the available units fall to this number or below, `stock.low.v1` is published. Returned only to callers with `catalogue:write`, and absent when the product has none.
+         */
+        readonly LowStockThreshold: number;
+        /** @description In the order in which they are shown. Absent when there are none. */
+        readonly Images: readonly {
+            readonly url: string;
+            /** @description What the image shows, for those who do not see it. */
+            readonly alt: string;
+        }[];
+        /** @description Further properties, such as `colour` or `size`. Names are in camelCase, with letters and digits. Absent when there are none. */
+        readonly Attributes: {
+            readonly [key: string]: string | number;
+        };
+        readonly AttributeName: string;
+        /**
+         * @description The product is archived. Returned only to callers with `catalogue:write`, and absent when it is not archived.
+         * @constant
+         */
+        readonly Archived: true;
+        /** Format: date-time */
+        readonly Time: string;
+        /**
+         * @description The products of the whole result. The members that `facets` names.
+         * @example {
+         *       "brand": [
+         *         {
+         *           "value": "Acme",
+         *           "count": 12
+         *         }
+         *       ],
+         *       "price": [
+         *         {
+         *           "from": 0,
+         *           "to": 5,
+         *           "count": 3
+         *         },
+         *         {
+         *           "from": 5,
+         *           "to": 10,
+         *           "count": 9
+         *         }
+         *       ]
+         *     }
+         */
+        readonly Facets: {
+            readonly brand?: components["schemas"]["FacetValues"];
+            readonly category?: components["schemas"]["FacetValues"];
+            /** @description Ranges of prices that have products, the lowest first. A range includes `from`, and not `to`. */
+            readonly price?: readonly {
+                /** Format: double */
+                readonly from: number;
+                /** Format: double */
+                readonly to?: number;
+                readonly count: components["schemas"]["Count"];
+            }[];
+        };
+        /** @description The most frequent values first, at most 100. */
+        readonly FacetValues: readonly {
+            readonly value: string;
+            readonly count: components["schemas"]["Count"];
+        }[];
+        /** @description Exact up to 1,000, and `1000+` beyond. */
+        readonly Count: number | "1000+";
+        readonly Pagination: {
+            /** Format: int32 */
+            readonly limit: number;
+            /** @description Absent on the last page. */
+            readonly nextCursor?: string;
+            readonly hasMore: boolean;
+        };
+        /**
+         * @example {
+         *       "sku": "MUG-1",
+         *       "name": "Enamel mug",
+         *       "brand": "Smith, Sons",
+         *       "category": "kitchen",
+         *       "price": 14.5,
+         *       "stock": 120,
+         *       "attributes": {
+         *         "colour": "blue",
+         *         "litres": 0.4
+         *       }
+         *     }
+         */
+        readonly NewProduct: {
+            readonly sku?: components["schemas"]["Sku"];
+            readonly name: components["schemas"]["Name"];
+            readonly description?: components["schemas"]["Description"];
+            readonly brand: components["schemas"]["Brand"];
+            readonly category: components["schemas"]["Category"];
+            readonly price: components["schemas"]["Price"];
+            readonly currency?: components["schemas"]["Currency"];
+            readonly rating?: components["schemas"]["Rating"];
+            /** @default available */
+            readonly status?: components["schemas"]["Status"];
+            /** @default 0 */
+            readonly stock?: components["schemas"]["Stock"];
+            readonly lowStockThreshold?: components["schemas"]["LowStockThreshold"];
+            readonly images?: components["schemas"]["Images"];
+            readonly attributes?: components["schemas"]["Attributes"];
+        };
+        /**
+         * Format: int32
+         * @description The number of units on hand.
+         */
+        readonly Stock: number;
         /**
          * @example {
          *       "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
@@ -114,156 +254,118 @@ export interface components {
             readonly createdAt: components["schemas"]["Time"];
             readonly updatedAt: components["schemas"]["Time"];
         };
-        /** @description A product, or the members of it that `fields` names. */
-        readonly ProductView: {
-            readonly id?: components["schemas"]["Id"];
-            readonly name?: components["schemas"]["Name"];
-            readonly description?: components["schemas"]["Description"];
-            readonly brand?: components["schemas"]["Brand"];
-            readonly category?: components["schemas"]["Category"];
-            readonly price?: components["schemas"]["Price"];
-            readonly currency?: components["schemas"]["Currency"];
-            readonly rating?: components["schemas"]["Rating"];
-            readonly status?: components["schemas"]["Status"];
-            readonly inStock?: boolean;
-            readonly stock?: components["schemas"]["ProductStock"];
-            readonly sku?: components["schemas"]["Sku"];
-            readonly lowStockThreshold?: components["schemas"]["LowStockThreshold"];
-            readonly images?: components["schemas"]["Images"];
-            readonly attributes?: components["schemas"]["Attributes"];
-            readonly archived?: components["schemas"]["Archived"];
-            readonly createdAt?: components["schemas"]["Time"];
-            readonly updatedAt?: components["schemas"]["Time"];
-        };
-        /** @description Exact up to 1,000, and `1000+` beyond. */
-        readonly Count: number | "1000+";
-        /** @description A brand or a category with the number of its products, or the members that `fields` names. */
-        readonly NameCount: {
-            readonly name?: string;
-            readonly count?: components["schemas"]["Count"];
-        };
-        /**
-         * @example {
-         *       "items": [
-         *         {
-         *           "name": "Acme",
-         *           "count": 12
-         *         },
-         *         {
-         *           "name": "Smith, Sons",
-         *           "count": "1000+"
-         *         }
-         *       ],
-         *       "pagination": {
-         *         "limit": 20,
-         *         "hasMore": false
-         *       }
-         *     }
-         */
-        readonly NamePage: {
-            readonly items: readonly components["schemas"]["NameCount"][];
-            readonly pagination: components["schemas"]["Pagination"];
-        };
-        /** @description The most frequent values first, at most 100. */
-        readonly FacetValues: readonly {
-            readonly value: string;
-            readonly count: components["schemas"]["Count"];
-        }[];
-        /**
-         * @description The products of the whole result. The members that `facets` names.
-         * @example {
-         *       "brand": [
-         *         {
-         *           "value": "Acme",
-         *           "count": 12
-         *         }
-         *       ],
-         *       "price": [
-         *         {
-         *           "from": 0,
-         *           "to": 5,
-         *           "count": 3
-         *         },
-         *         {
-         *           "from": 5,
-         *           "to": 10,
-         *           "count": 9
-         *         }
-         *       ]
-         *     }
-         */
-        readonly Facets: {
-            readonly brand?: components["schemas"]["FacetValues"];
-            readonly category?: components["schemas"]["FacetValues"];
-            /** @description Ranges of prices that have products, the lowest first. A range includes `from`, and not `to`. */
-            readonly price?: readonly {
-                /** Format: double */
-                readonly from: number;
-                /** Format: double */
-                readonly to?: number;
-                readonly count: components["schemas"]["Count"];
+        readonly ProductSearch: {
+            readonly q?: components["schemas"]["SearchText"];
+            readonly facets?: readonly ("brand" | "category" | "price")[];
+            /** @description All conditions must match, and one of `or` when it is present. Declared attributes are named as in a query, as in `"attributes.colour": { "in": ["red", "blue"] }`. */
+            readonly filters?: {
+                readonly id?: components["schemas"]["IdConditions"];
+                readonly sku?: components["schemas"]["SkuConditions"];
+                readonly price?: components["schemas"]["NumberConditions"];
+                readonly rating?: components["schemas"]["NumberConditions"];
+                readonly createdAt?: components["schemas"]["TimeConditions"];
+                readonly updatedAt?: components["schemas"]["TimeConditions"];
+                readonly inStock?: components["schemas"]["BooleanConditions"];
+                readonly brand?: components["schemas"]["ShortTextConditions"];
+                readonly category?: components["schemas"]["ShortTextConditions"];
+                readonly name?: components["schemas"]["TextConditions"];
+                readonly status?: components["schemas"]["StatusConditions"];
+                readonly archived?: components["schemas"]["BooleanConditions"];
+                /** @description At most 5 alternatives. */
+                readonly or?: readonly components["schemas"]["ProductFilters"][];
+            };
+            readonly sort?: readonly {
+                /** @enum {string} */
+                readonly field: "createdAt" | "updatedAt" | "name" | "price" | "rating" | "id";
+                /** @enum {string} */
+                readonly direction: "asc" | "desc";
             }[];
+            readonly pagination?: {
+                /**
+                 * Format: int32
+                 * @default 20
+                 */
+                readonly limit?: number;
+                readonly cursor?: string;
+            };
+            readonly fields?: readonly ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "sku" | "lowStockThreshold" | "images" | "attributes" | "archived" | "createdAt" | "updatedAt")[];
+        };
+        readonly IdConditions: {
+            readonly eq?: components["schemas"]["Id"];
+            /** @description At most 100 values. */
+            readonly in?: readonly components["schemas"]["Id"][];
+        };
+        /** @description For callers with `catalogue:write`. */
+        readonly SkuConditions: {
+            readonly eq?: string;
+            /** @description At most 100 values. */
+            readonly in?: readonly string[];
+        };
+        readonly NumberConditions: {
+            /** Format: double */
+            readonly eq?: number;
+            readonly ne?: number | readonly number[];
+            /** Format: double */
+            readonly lt?: number;
+            /** Format: double */
+            readonly lte?: number;
+            /** Format: double */
+            readonly gt?: number;
+            /** Format: double */
+            readonly gte?: number;
+            /** @description At most 100 values. A text contains a number in plain digits, such as `"19.99"`. */
+            readonly in?: readonly (number | string)[];
+        };
+        readonly TimeConditions: {
+            readonly eq?: components["schemas"]["Moment"];
+            readonly ne?: components["schemas"]["Moment"] | readonly components["schemas"]["Moment"][];
+            readonly lt?: components["schemas"]["Moment"];
+            readonly lte?: components["schemas"]["Moment"];
+            readonly gt?: components["schemas"]["Moment"];
+            readonly gte?: components["schemas"]["Moment"];
+            /** @description At most 100 values. */
+            readonly in?: readonly components["schemas"]["Moment"][];
         };
         /**
-         * @example {
-         *       "items": [
-         *         {
-         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
-         *           "name": "Enamel mug",
-         *           "description": "Holds 0.4 l and survives a fall.",
-         *           "brand": "Smith, Sons",
-         *           "category": "kitchen",
-         *           "price": 14.5,
-         *           "currency": "EUR",
-         *           "rating": 4.5,
-         *           "status": "available",
-         *           "inStock": true,
-         *           "createdAt": "2026-11-20T08:00:00.000Z",
-         *           "updatedAt": "2026-11-20T08:00:00.000Z"
-         *         }
-         *       ],
-         *       "pagination": {
-         *         "limit": 1,
-         *         "nextCursor": "4OHGW9G3z5AlQWp2CEGfAUXaCEWO0tDLgKViMLKxxTCwkIRAG-ws9dpTl-ZBKQe07jU8GPsD4FNTk78PjphbdFxPF5A6dibuHcI",
-         *         "hasMore": true
-         *       }
-         *     }
+         * Format: date-time
+         * @description Precise to milliseconds at most, and not a leap second.
          */
-        readonly ProductPage: {
-            readonly items: readonly components["schemas"]["ProductView"][];
-            readonly facets?: components["schemas"]["Facets"];
-            readonly pagination: components["schemas"]["Pagination"];
+        readonly Moment: string;
+        readonly BooleanConditions: {
+            readonly eq?: boolean;
+            /** @description At most 100 values. A text is `"true"` or `"false"`. */
+            readonly in?: readonly (boolean | string)[];
         };
-        /**
-         * @example {
-         *       "sku": "MUG-1",
-         *       "name": "Enamel mug",
-         *       "brand": "Smith, Sons",
-         *       "category": "kitchen",
-         *       "price": 14.5,
-         *       "stock": 120,
-         *       "attributes": {
-         *         "colour": "blue",
-         *         "litres": 0.4
-         *       }
-         *     }
-         */
-        readonly NewProduct: {
-            readonly sku?: components["schemas"]["Sku"];
-            readonly name: components["schemas"]["Name"];
-            readonly description?: components["schemas"]["Description"];
-            readonly brand: components["schemas"]["Brand"];
-            readonly category: components["schemas"]["Category"];
-            readonly price: components["schemas"]["Price"];
-            readonly currency?: components["schemas"]["Currency"];
-            readonly rating?: components["schemas"]["Rating"];
-            /** @default available */
-            readonly status?: components["schemas"]["Status"];
-            /** @default 0 */
-            readonly stock?: components["schemas"]["Stock"];
-            readonly lowStockThreshold?: components["schemas"]["LowStockThreshold"];
-            readonly images?: components["schemas"]["Images"];
-            readonly attributes?: components["schemas"]["Attributes"];
+        readonly ShortTextConditions: {
+            readonly eq?: string;
+            readonly ne?: string | readonly string[];
+            /** @description At most 100 values. */
+            readonly in?: readonly string[];
+        };
+        readonly TextConditions: {
+            readonly eq?: string;
+            readonly ne?: string | readonly string[];
+            /** @description At most 100 values. */
+            readonly in?: readonly string[];
+        };
+        readonly StatusConditions: {
+            readonly eq?: components["schemas"]["Status"];
+            readonly ne?: components["schemas"]["Status"] | readonly components["schemas"]["Status"][];
+            readonly in?: readonly components["schemas"]["Status"][];
+        };
+        readonly ProductFilters: {
+            readonly id?: components["schemas"]["IdConditions"];
+            readonly sku?: components["schemas"]["SkuConditions"];
+            readonly price?: components["schemas"]["NumberConditions"];
+            readonly rating?: components["schemas"]["NumberConditions"];
+            readonly createdAt?: components["schemas"]["TimeConditions"];
+            readonly updatedAt?: components["schemas"]["TimeConditions"];
+            readonly inStock?: components["schemas"]["BooleanConditions"];
+            readonly brand?: components["schemas"]["ShortTextConditions"];
+            readonly category?: components["schemas"]["ShortTextConditions"];
+            readonly name?: components["schemas"]["TextConditions"];
+            readonly status?: components["schemas"]["StatusConditions"];
+            readonly archived?: components["schemas"]["BooleanConditions"];
         };
         /**
          * @example {
@@ -342,6 +444,33 @@ export interface components {
             }[];
             readonly createdAt: components["schemas"]["Time"];
             readonly endedAt?: components["schemas"]["Time"];
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "name": "Acme",
+         *           "count": 12
+         *         },
+         *         {
+         *           "name": "Smith, Sons",
+         *           "count": "1000+"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 20,
+         *         "hasMore": false
+         *       }
+         *     }
+         */
+        readonly NamePage: {
+            readonly items: readonly components["schemas"]["NameCount"][];
+            readonly pagination: components["schemas"]["Pagination"];
+        };
+        /** @description A brand or a category with the number of its products, or the members that `fields` names. */
+        readonly NameCount: {
+            readonly name?: string;
+            readonly count?: components["schemas"]["Count"];
         };
         /**
          * @example {
@@ -477,119 +606,6 @@ export interface components {
                 readonly new?: unknown;
             }[];
         };
-        readonly ProductSearch: {
-            readonly q?: components["schemas"]["SearchText"];
-            readonly facets?: readonly ("brand" | "category" | "price")[];
-            /** @description All conditions must match, and one of `or` when it is present. Declared attributes are named as in a query, as in `"attributes.colour": { "in": ["red", "blue"] }`. */
-            readonly filters?: {
-                readonly id?: components["schemas"]["IdConditions"];
-                readonly sku?: components["schemas"]["SkuConditions"];
-                readonly price?: components["schemas"]["NumberConditions"];
-                readonly rating?: components["schemas"]["NumberConditions"];
-                readonly createdAt?: components["schemas"]["TimeConditions"];
-                readonly updatedAt?: components["schemas"]["TimeConditions"];
-                readonly inStock?: components["schemas"]["BooleanConditions"];
-                readonly brand?: components["schemas"]["ShortTextConditions"];
-                readonly category?: components["schemas"]["ShortTextConditions"];
-                readonly name?: components["schemas"]["TextConditions"];
-                readonly status?: components["schemas"]["StatusConditions"];
-                readonly archived?: components["schemas"]["BooleanConditions"];
-                /** @description At most 5 alternatives. */
-                readonly or?: readonly components["schemas"]["ProductFilters"][];
-            };
-            readonly sort?: readonly {
-                /** @enum {string} */
-                readonly field: "createdAt" | "updatedAt" | "name" | "price" | "rating" | "id";
-                /** @enum {string} */
-                readonly direction: "asc" | "desc";
-            }[];
-            readonly pagination?: {
-                /**
-                 * Format: int32
-                 * @default 20
-                 */
-                readonly limit?: number;
-                readonly cursor?: string;
-            };
-            readonly fields?: readonly ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "sku" | "lowStockThreshold" | "images" | "attributes" | "archived" | "createdAt" | "updatedAt")[];
-        };
-        readonly ProductFilters: {
-            readonly id?: components["schemas"]["IdConditions"];
-            readonly sku?: components["schemas"]["SkuConditions"];
-            readonly price?: components["schemas"]["NumberConditions"];
-            readonly rating?: components["schemas"]["NumberConditions"];
-            readonly createdAt?: components["schemas"]["TimeConditions"];
-            readonly updatedAt?: components["schemas"]["TimeConditions"];
-            readonly inStock?: components["schemas"]["BooleanConditions"];
-            readonly brand?: components["schemas"]["ShortTextConditions"];
-            readonly category?: components["schemas"]["ShortTextConditions"];
-            readonly name?: components["schemas"]["TextConditions"];
-            readonly status?: components["schemas"]["StatusConditions"];
-            readonly archived?: components["schemas"]["BooleanConditions"];
-        };
-        readonly IdConditions: {
-            readonly eq?: components["schemas"]["Id"];
-            /** @description At most 100 values. */
-            readonly in?: readonly components["schemas"]["Id"][];
-        };
-        /** @description For callers with `catalogue:write`. */
-        readonly SkuConditions: {
-            readonly eq?: string;
-            /** @description At most 100 values. */
-            readonly in?: readonly string[];
-        };
-        readonly BooleanConditions: {
-            readonly eq?: boolean;
-            /** @description At most 100 values. A text is `"true"` or `"false"`. */
-            readonly in?: readonly (boolean | string)[];
-        };
-        readonly NumberConditions: {
-            /** Format: double */
-            readonly eq?: number;
-            readonly ne?: number | readonly number[];
-            /** Format: double */
-            readonly lt?: number;
-            /** Format: double */
-            readonly lte?: number;
-            /** Format: double */
-            readonly gt?: number;
-            /** Format: double */
-            readonly gte?: number;
-            /** @description At most 100 values. A text contains a number in plain digits, such as `"19.99"`. */
-            readonly in?: readonly (number | string)[];
-        };
-        /**
-         * Format: date-time
-         * @description Precise to milliseconds at most, and not a leap second.
-         */
-        readonly Moment: string;
-        readonly TimeConditions: {
-            readonly eq?: components["schemas"]["Moment"];
-            readonly ne?: components["schemas"]["Moment"] | readonly components["schemas"]["Moment"][];
-            readonly lt?: components["schemas"]["Moment"];
-            readonly lte?: components["schemas"]["Moment"];
-            readonly gt?: components["schemas"]["Moment"];
-            readonly gte?: components["schemas"]["Moment"];
-            /** @description At most 100 values. */
-            readonly in?: readonly components["schemas"]["Moment"][];
-        };
-        readonly TextConditions: {
-            readonly eq?: string;
-            readonly ne?: string | readonly string[];
-            /** @description At most 100 values. */
-            readonly in?: readonly string[];
-        };
-        readonly ShortTextConditions: {
-            readonly eq?: string;
-            readonly ne?: string | readonly string[];
-            /** @description At most 100 values. */
-            readonly in?: readonly string[];
-        };
-        readonly StatusConditions: {
-            readonly eq?: components["schemas"]["Status"];
-            readonly ne?: components["schemas"]["Status"] | readonly components["schemas"]["Status"][];
-            readonly in?: readonly components["schemas"]["Status"][];
-        };
         readonly NewReservation: {
             readonly reservationId: components["schemas"]["Id"];
             readonly accountId: components["schemas"]["Id"];
@@ -630,119 +646,6 @@ export interface components {
              */
             readonly usualPriceMinor: number;
         };
-        /** Format: uuid */
-        readonly Id: string;
-        /**
-         * @description ISO 4217 code. The whole shop has one currency.
-         * @example EUR
-         */
-        readonly Currency: string;
-        /** Format: date-time */
-        readonly Time: string;
-        readonly Pagination: {
-            /** Format: int32 */
-            readonly limit: number;
-            /** @description Absent on the last page. */
-            readonly nextCursor?: string;
-            readonly hasMore: boolean;
-        };
-        /**
-         * Format: double
-         * @description In major units, with at most as many decimals as the currency has.
-         * @example 19.99
-         */
-        readonly Money: number;
-        /** @description One fault of a request. Exactly one of `pointer`, `parameter` and `header` locates it. */
-        readonly Fault: {
-            readonly detail: string;
-            /** @description JSON pointer into the body (RFC 6901). */
-            readonly pointer?: string;
-            readonly parameter?: string;
-            readonly header?: string;
-            /**
-             * Format: int64
-             * @description Position of the character within the parameter, from 1.
-             */
-            readonly position?: number;
-            /**
-             * Format: int64
-             * @description The number of the parameter among those of the same name, from 1.
-             */
-            readonly occurrence?: number;
-            /** @description The values that are accepted there. */
-            readonly accepted?: readonly string[];
-            /** @description The product that the fault is about. */
-            readonly productId?: components["schemas"]["Id"];
-            /**
-             * Format: int64
-             * @description The total number of units that the request asks for; of orders, 1.
-             */
-            readonly requested?: number;
-            /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
-            readonly available?: number | "99+";
-            /**
-             * Format: int64
-             * @description The number of units on hand that the request can use.
-             */
-            readonly onHand?: number;
-            /**
-             * Format: int64
-             * @description The units of the product that the order still has.
-             */
-            readonly remaining?: number;
-            /**
-             * @description What a limit is about: orders that nobody has begun to process, or the units in them.
-             * @enum {unknown}
-             */
-            readonly bound?: "orders" | "units";
-            /**
-             * Format: int64
-             * @description The most that the account, or the accounts in its network, may hold.
-             */
-            readonly limit?: number;
-            /**
-             * Format: int64
-             * @description What the account, or the accounts in its network, hold at present.
-             */
-            readonly held?: number;
-            /** @description The expected price. */
-            readonly old?: components["schemas"]["Money"];
-            /** @description The current price. */
-            readonly new?: components["schemas"]["Money"];
-            /** @description The amount that is due. */
-            readonly due?: components["schemas"]["Money"];
-        };
-        /** @description Problem document (RFC 9457). `code` identifies the problem; /problems/<code> explains it. */
-        readonly Problem: {
-            readonly type: string;
-            readonly title: string;
-            /** Format: int32 */
-            readonly status: number;
-            readonly detail: string;
-            /** @description The request id. */
-            readonly instance: string;
-            readonly code: string;
-            readonly errors?: readonly components["schemas"]["Fault"][];
-            /** @description The bounds that a query exceeds; with `query-too-costly`. */
-            readonly exceeded?: readonly {
-                /** @enum {string} */
-                readonly bound: "conditions" | "listValues" | "groups" | "facets";
-                /** Format: int64 */
-                readonly maximum: number;
-                /** Format: int64 */
-                readonly actual: number;
-            }[];
-            /**
-             * @description The nearest query that is accepted, in the form of the request: a query string or a search body; with
-             *     `query-too-costly`.
-             */
-            readonly nearest?: string | Record<string, never>;
-            /**
-             * @description Queries that together give what the request asks for, in the form of the request; with `query-too-costly` when only lists
-             *     of values are too long.
-             */
-            readonly split?: readonly (string | Record<string, never>)[];
-        };
         readonly TraceStep: {
             /** @description What the step is, such as `transition`, `event` or `e-mail`. */
             readonly kind: string;
@@ -754,138 +657,6 @@ export interface components {
         };
     };
     responses: {
-        /** @description The representation that the client has is current. */
-        readonly ProductNotModified: {
-            headers: {
-                readonly ETag: components["headers"]["ProductETag"];
-                readonly [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description The product, import or reservation does not exist, or the caller may not see it. */
-        readonly NotFound: {
-            headers: {
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `request-in-progress`: the first request with this idempotency key is still in progress. */
-        readonly ImportInProgress: {
-            headers: {
-                /** @description Seconds after which to repeat the request. */
-                readonly "Retry-After": number;
-                readonly [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "/problems/request-in-progress",
-                 *       "title": "The first request with this key is still running",
-                 *       "status": 409,
-                 *       "detail": "The first request with this Idempotency-Key is still running.",
-                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
-                 *       "code": "request-in-progress"
-                 *     }
-                 */
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `unsupported-media-type`: the body is not application/x-ndjson. */
-        readonly NotNdjson: {
-            headers: {
-                readonly "Accept-Post": string;
-                readonly "Accept-Encoding"?: string;
-                readonly [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "/problems/unsupported-media-type",
-                 *       "title": "The media type is not supported",
-                 *       "status": 415,
-                 *       "detail": "Send the body as application/x-ndjson.",
-                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
-                 *       "code": "unsupported-media-type",
-                 *       "errors": [
-                 *         {
-                 *           "header": "Content-Type",
-                 *           "detail": "must be application/x-ndjson"
-                 *         }
-                 *       ]
-                 *     }
-                 */
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `sku-in-use`: another product has the `sku`, or has it as its id; it is named. `request-in-progress`: the first request with this idempotency key is still in progress. */
-        readonly ProductConflict: {
-            headers: {
-                readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                /** @description Seconds after which to repeat the request; with `request-in-progress`. */
-                readonly "Retry-After"?: number;
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `sku-in-use`: another product has the `sku`, or has it as its id; it is named. `stock-changed`: another number of units is on hand than expected. `insufficient-stock`: more units than this stock are reserved for orders. Nothing was changed. */
-        readonly StockConflict: {
-            headers: {
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Some units of the reservation are not on hand; they are listed. Nothing was assigned. */
-        readonly StockMissing: {
-            headers: {
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `insufficient-stock`: some lines exceed the available stock. They are listed, and lines whose products cannot be ordered. `hold-limit`: the account would hold more than its limits; each exceeded limit is listed. Nothing was reserved. */
-        readonly NotReserved: {
-            headers: {
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Some products are unknown or not for sale; they are listed. Nothing was reserved. */
-        readonly ProductNotAvailable: {
-            headers: {
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The condition of `If-Match` or `If-None-Match` does not hold. */
-        readonly PreconditionFailed: {
-            headers: {
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The service cannot reach its database. */
-        readonly ServiceUnavailable: {
-            headers: {
-                readonly "Retry-After": components["headers"]["RetryAfter"];
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description The page that the client has is current. */
         readonly PageNotModified: {
             headers: {
@@ -894,111 +665,13 @@ export interface components {
             };
             content?: never;
         };
-        /** @description `invalid-request` or `invalid-cursor`: the request is not valid. Every fault is listed. */
-        readonly InvalidRequest: {
+        /** @description The representation that the client has is current. */
+        readonly ProductNotModified: {
             headers: {
+                readonly ETag: components["headers"]["ProductETag"];
                 readonly [name: string]: unknown;
             };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The client does not accept application/json. */
-        readonly NotAcceptable: {
-            headers: {
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The query exceeds a bound, or takes too long. */
-        readonly QueryTooCostly: {
-            headers: {
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description An unexpected error occurred in the shop. */
-        readonly InternalError: {
-            headers: {
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request has no valid access token. */
-        readonly Unauthenticated: {
-            headers: {
-                readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The access token does not have the required scope. */
-        readonly Forbidden: {
-            headers: {
-                readonly "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The body is too large. */
-        readonly ContentTooLarge: {
-            headers: {
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `unsupported-media-type`: the body is not application/json. */
-        readonly UnsupportedPostType: {
-            headers: {
-                readonly "Accept-Post": string;
-                readonly "Accept-Encoding"?: string;
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The idempotency key was used for another request. */
-        readonly IdempotencyKeyReused: {
-            headers: {
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `unsupported-media-type`: the body is not application/merge-patch+json. */
-        readonly UnsupportedPatchType: {
-            headers: {
-                readonly "Accept-Patch": string;
-                readonly "Accept-Encoding"?: string;
-                readonly [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "/problems/unsupported-media-type",
-                 *       "title": "The media type is not supported",
-                 *       "status": 415,
-                 *       "detail": "Send the body as application/merge-patch+json.",
-                 *       "instance": "01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70",
-                 *       "code": "unsupported-media-type"
-                 *     }
-                 */
-                readonly "application/problem+json": components["schemas"]["Problem"];
-            };
+            content?: never;
         };
     };
     parameters: {
@@ -1024,6 +697,8 @@ export interface components {
         readonly PriceFilter: readonly string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. An unrated product matches no condition. */
         readonly RatingFilter: readonly string[];
+        /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
+        readonly CreatedAtFilter: readonly string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. A sale changes it only when the last unit is sold or the stock becomes low. */
         readonly UpdatedAtFilter: readonly string[];
         /** @description Operators eq, in; true or false. */
@@ -1049,41 +724,35 @@ export interface components {
          *     directions. Names are in code point order. Default `createdAt:desc,id:desc`.
          */
         readonly Sort: string;
-        /** @description `name:asc` (the default) or `name:desc`. */
-        readonly NameSort: string;
-        /** @description The members to return, separated by commas: `name`, `count`. Both when absent. */
-        readonly NameFields: string;
+        /** @description The maximum number of items on a page. */
+        readonly Limit: number;
         /** @description The `nextCursor` of the previous page, with the same filters and sort. */
         readonly Cursor: string;
         /** @description The members to return, separated by commas. All members when absent. `stock`, `sku`, `lowStockThreshold` and `archived` need the scope `catalogue:write`. */
         readonly Fields: string;
-        /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
-        readonly CreatedAtFilter: readonly string[];
-        /** @description The maximum number of items on a page. */
-        readonly Limit: number;
         /** @description The entity tags of the representations that the client has stored. */
         readonly IfNoneMatch: string;
         /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
         readonly IdempotencyKey: string;
+        /** @description `name:asc` (the default) or `name:desc`. */
+        readonly NameSort: string;
+        /** @description The members to return, separated by commas: `name`, `count`. Both when absent. */
+        readonly NameFields: string;
         /** @description The entity tag of the version to change. */
         readonly IfMatch: string;
     };
     requestBodies: never;
     headers: {
-        /** @description Entity tag of the version of the product, the same for every projection. For callers with `catalogue:write` it is weak, and also changes with the stock. `If-Match` compares the version. */
-        readonly ProductETag: string;
-        /** @description Present when the response repeats that of the first request with this idempotency key. */
-        readonly IdempotencyReplayed: "true";
-        /** @description Seconds to wait before the next attempt. */
-        readonly RetryAfter: string;
         /** @description Strong entity tag of the page: a digest of its body. The same request is answered with the same tag as long as the page has not changed. A compressed page has another tag. */
         readonly PageETag: string;
         /** @description Present when the page is compressed, for a client whose `Accept-Encoding` names gzip. */
         readonly ContentEncoding: "gzip";
         /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
         readonly NextPage: string;
-        /** @description How to authenticate (RFC 6750). */
-        readonly WWWAuthenticate: string;
+        /** @description Entity tag of the version of the product, the same for every projection. For callers with `catalogue:write` it is weak, and also changes with the stock. `If-Match` compares the version. */
+        readonly ProductETag: string;
+        /** @description Present when the response repeats that of the first request with this idempotency key. */
+        readonly IdempotencyReplayed: "true";
     };
     pathItems: never;
 }
@@ -1169,12 +838,6 @@ export interface operations {
                 };
             };
             readonly 304: components["responses"]["PageNotModified"];
-            readonly 400: components["responses"]["InvalidRequest"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 412: components["responses"]["PreconditionFailed"];
-            readonly 422: components["responses"]["QueryTooCostly"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly createProduct: {
@@ -1206,17 +869,6 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Product"];
                 };
             };
-            readonly 400: components["responses"]["InvalidRequest"];
-            readonly 401: components["responses"]["Unauthenticated"];
-            readonly 403: components["responses"]["Forbidden"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 409: components["responses"]["ProductConflict"];
-            readonly 412: components["responses"]["PreconditionFailed"];
-            readonly 413: components["responses"]["ContentTooLarge"];
-            readonly 415: components["responses"]["UnsupportedPostType"];
-            readonly 422: components["responses"]["IdempotencyKeyReused"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly searchProducts: {
@@ -1247,14 +899,6 @@ export interface operations {
                 };
             };
             readonly 304: components["responses"]["PageNotModified"];
-            readonly 400: components["responses"]["InvalidRequest"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 412: components["responses"]["PreconditionFailed"];
-            readonly 413: components["responses"]["ContentTooLarge"];
-            readonly 415: components["responses"]["UnsupportedPostType"];
-            readonly 422: components["responses"]["QueryTooCostly"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly importProducts: {
@@ -1303,17 +947,6 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ProductImport"];
                 };
             };
-            readonly 400: components["responses"]["InvalidRequest"];
-            readonly 401: components["responses"]["Unauthenticated"];
-            readonly 403: components["responses"]["Forbidden"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 409: components["responses"]["ImportInProgress"];
-            readonly 412: components["responses"]["PreconditionFailed"];
-            readonly 413: components["responses"]["ContentTooLarge"];
-            readonly 415: components["responses"]["NotNdjson"];
-            readonly 422: components["responses"]["IdempotencyKeyReused"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly getProductImport: {
@@ -1337,14 +970,6 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ProductImport"];
                 };
             };
-            readonly 400: components["responses"]["InvalidRequest"];
-            readonly 401: components["responses"]["Unauthenticated"];
-            readonly 403: components["responses"]["Forbidden"];
-            readonly 404: components["responses"]["NotFound"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 412: components["responses"]["PreconditionFailed"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly listBrands: {
@@ -1380,12 +1005,6 @@ export interface operations {
                 };
             };
             readonly 304: components["responses"]["PageNotModified"];
-            readonly 400: components["responses"]["InvalidRequest"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 412: components["responses"]["PreconditionFailed"];
-            readonly 422: components["responses"]["QueryTooCostly"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly listCategories: {
@@ -1421,12 +1040,6 @@ export interface operations {
                 };
             };
             readonly 304: components["responses"]["PageNotModified"];
-            readonly 400: components["responses"]["InvalidRequest"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 412: components["responses"]["PreconditionFailed"];
-            readonly 422: components["responses"]["QueryTooCostly"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly getProduct: {
@@ -1455,12 +1068,6 @@ export interface operations {
                 };
             };
             readonly 304: components["responses"]["ProductNotModified"];
-            readonly 400: components["responses"]["InvalidRequest"];
-            readonly 404: components["responses"]["NotFound"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 412: components["responses"]["PreconditionFailed"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly archiveProduct: {
@@ -1485,14 +1092,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            readonly 400: components["responses"]["InvalidRequest"];
-            readonly 401: components["responses"]["Unauthenticated"];
-            readonly 403: components["responses"]["Forbidden"];
-            readonly 404: components["responses"]["NotFound"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 412: components["responses"]["PreconditionFailed"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly updateProduct: {
@@ -1524,17 +1123,6 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Product"];
                 };
             };
-            readonly 400: components["responses"]["InvalidRequest"];
-            readonly 401: components["responses"]["Unauthenticated"];
-            readonly 403: components["responses"]["Forbidden"];
-            readonly 404: components["responses"]["NotFound"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 409: components["responses"]["StockConflict"];
-            readonly 412: components["responses"]["PreconditionFailed"];
-            readonly 413: components["responses"]["ContentTooLarge"];
-            readonly 415: components["responses"]["UnsupportedPatchType"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly getStock: {
@@ -1558,14 +1146,6 @@ export interface operations {
                     readonly "application/json": components["schemas"]["StockFigures"];
                 };
             };
-            readonly 400: components["responses"]["InvalidRequest"];
-            readonly 401: components["responses"]["Unauthenticated"];
-            readonly 403: components["responses"]["Forbidden"];
-            readonly 404: components["responses"]["NotFound"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 412: components["responses"]["PreconditionFailed"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly listProductHistory: {
@@ -1602,15 +1182,6 @@ export interface operations {
                 };
             };
             readonly 304: components["responses"]["PageNotModified"];
-            readonly 400: components["responses"]["InvalidRequest"];
-            readonly 401: components["responses"]["Unauthenticated"];
-            readonly 403: components["responses"]["Forbidden"];
-            readonly 404: components["responses"]["NotFound"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 412: components["responses"]["PreconditionFailed"];
-            readonly 422: components["responses"]["QueryTooCostly"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly reserveStock: {
@@ -1642,15 +1213,6 @@ export interface operations {
                     };
                 };
             };
-            readonly 400: components["responses"]["InvalidRequest"];
-            readonly 401: components["responses"]["Unauthenticated"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 409: components["responses"]["NotReserved"];
-            readonly 413: components["responses"]["ContentTooLarge"];
-            readonly 415: components["responses"]["UnsupportedPostType"];
-            readonly 422: components["responses"]["ProductNotAvailable"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly releaseReservation: {
@@ -1671,12 +1233,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            readonly 400: components["responses"]["InvalidRequest"];
-            readonly 401: components["responses"]["Unauthenticated"];
-            readonly 404: components["responses"]["NotFound"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly allocateStock: {
@@ -1708,14 +1264,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            readonly 400: components["responses"]["InvalidRequest"];
-            readonly 401: components["responses"]["Unauthenticated"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 409: components["responses"]["StockMissing"];
-            readonly 413: components["responses"]["ContentTooLarge"];
-            readonly 415: components["responses"]["UnsupportedPostType"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly traceReservation: {
@@ -1740,12 +1288,6 @@ export interface operations {
                     };
                 };
             };
-            readonly 401: components["responses"]["Unauthenticated"];
-            readonly 403: components["responses"]["Forbidden"];
-            readonly 404: components["responses"]["NotFound"];
-            readonly 406: components["responses"]["NotAcceptable"];
-            readonly 500: components["responses"]["InternalError"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
 }
