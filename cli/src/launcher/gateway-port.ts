@@ -6,11 +6,11 @@ import { StartError } from '@shop/shared/runtime';
 
 /**
  * Checks that the port is free.
- * @param patience milliseconds to wait for the port, because the gateway of a killed launcher ends a moment later
+ * @param wait milliseconds to wait for the port, because the gateway of a killed launcher ends a moment later
  * @throws StartError with one line that states what to do
  */
-export async function claimPort(host: string, port: number, patience: number): Promise<void> {
-  for (const end = Date.now() + patience; ; await sleep(100)) {
+export async function claimPort(host: string, port: number, wait: number): Promise<void> {
+  for (const end = Date.now() + wait; ; await sleep(100)) {
     const server = createServer().listen({ host, port, exclusive: true });
     try {
       await once(server, 'listening');

@@ -32,14 +32,14 @@ export interface Wiring {
 }
 
 /** Whether this machine reaches the gateway at a loopback address. */
-function isOnLoopback({ gatewayHost }: Settings): boolean {
+function isReachableOnLoopback({ gatewayHost }: Settings): boolean {
   return ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(gatewayHost);
 }
 
 /** The address at which this machine reaches the gateway. */
 function gatewayAddress(settings: Settings): string {
   const { gatewayHost: host, gatewayPort: port } = settings;
-  if (isOnLoopback(settings)) return `http://localhost:${port}`;
+  if (isReachableOnLoopback(settings)) return `http://localhost:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
@@ -105,14 +105,14 @@ export function mailFolder({ folder, given }: Wiring): string | undefined {
 }
 
 /**
- * Whether the gateway serves the pages of the e-mails: on this machine only, and not behind proxies, which could pass the
- * requests of others on.
+ * Whether the gateway serves the pages of the e-mails: on this machine only, and not behind proxies, which could pass
+ * the requests of others on.
  */
 export function hasMailPages(wiring: Wiring): boolean {
   const { proxies } = readConfig(wiring.given, {
     proxies: integer('TRUSTED_PROXIES', { min: 0, max: 10, fallback: 0 }),
   });
-  return mailFolder(wiring) !== undefined && isOnLoopback(wiring.settings) && proxies === 0;
+  return mailFolder(wiring) !== undefined && isReachableOnLoopback(wiring.settings) && proxies === 0;
 }
 
 /** The pages of the gateway that use the tokens of e-mails, in place of those of a storefront. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectDatabase, type Transaction } from '@shop/shared/database';
 import { createLog, newId } from '@shop/shared/runtime';
 import type { TestClient } from '@shop/shared/testing';
-import { giveStockBack, lockReservation } from '../src/stock/reservation.ts';
+import { lockReservation, releaseStock } from '../src/stock/reservation.ts';
 import { shrinkReservation } from '../src/stock/shrink-reservation.ts';
 import { type Inventory, startInventory } from './inventory.ts';
 import { eventsAbout, stockEventsAbout } from './outbox.ts';
@@ -164,7 +164,7 @@ describe('a change that does not happen', () => {
     const before = await written(cup);
     const aborted = inTransaction(async (tx) => {
       await lockReservation(tx, id);
-      await giveStockBack(tx, id, null, { actor: 'system' });
+      await releaseStock(tx, id, null, { actor: 'system' });
       throw new Error('rolled back');
     });
     await expect(aborted).rejects.toThrow('rolled back');

@@ -36,11 +36,11 @@ await startService({
     });
     const { shopName, mailFrom: address, templates } = config;
     const sender = { shopName, address, tokens, templates };
-    const pace = { burst: config.emailsPerHour, secondsEach: 3_600 / config.emailsPerHour };
-    const unusedPaces = { table: 'recipient_paces', since: 'reserved_until', hours: 1 };
-    onStop('pruning paces', startPruning(database.pool, [unusedPaces], log));
+    const rateLimit = { burst: config.emailsPerHour, secondsEach: 3_600 / config.emailsPerHour };
+    const unusedLimits = { table: 'recipient_paces', since: 'reserved_until', hours: 1 };
+    onStop('pruning rate limits', startPruning(database.pool, [unusedLimits], log));
     onStop('erasing e-mails', startErasing({ database, log, erase: erasingEmails(mailer) }));
-    const sending = startSendLoop({ database, mailer, sender, log, pace });
+    const sending = startSendLoop({ database, mailer, sender, log, rateLimit });
     onStop('sending', () => sending.close());
     const wake = (): void => sending.wake();
     return {
@@ -52,9 +52,9 @@ await startService({
         handlers: {
           'account.registered.v1': (event, tx) => onAccountRegistered(event, tx, wake),
           'account.erased.v1': onAccountErased,
-          'account.updated.v1': (event, tx) => onAccountUpdated(event, tx, pace, wake),
-          'email-token.issued.v1': (event, tx) => onEmailTokenIssued(event, tx, pace, wake),
-          'order.created.v1': { takeAll: (events, tx) => onOrdersCreated(events, tx, wake) },
+          'account.updated.v1': (event, tx) => onAccountUpdated(event, tx, rateLimit, wake),
+          'email-token.issued.v1': (event, tx) => onEmailTokenIssued(event, tx, rateLimit, wake),
+          'order.created.v1': { handleAll: (events, tx) => onOrdersCreated(events, tx, wake) },
           'order.shipped.v1': (event, tx) => onOrderShipped(event, tx, wake),
           'order.cancelled.v1': (event, tx) => onOrderCancelled(event, tx, wake),
           'order.lines-cancelled.v1': (event, tx) => onOrderLinesCancelled(event, tx, wake),

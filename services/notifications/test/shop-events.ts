@@ -24,7 +24,7 @@ export async function joinEvents(url: string): Promise<ShopEvents> {
   await transport.subscribe({
     consumer: 'orders.effects',
     prefetch: 10,
-    async take({ content }) {
+    async handle({ content }) {
       const { data, requestid } = JSON.parse(content) as {
         data: EventPayloads['notification.sent.v1'];
         requestid: string;

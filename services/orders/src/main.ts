@@ -11,7 +11,7 @@ import { onAccountUpdated } from './handlers/on-account-updated.ts';
 import { onNotificationSent } from './handlers/on-notification-sent.ts';
 import { onStockLinesReleased } from './handlers/on-stock-lines-released.ts';
 import { onStockReleased } from './handlers/on-stock-released.ts';
-import { startAddingUp } from './jobs/count-orders.ts';
+import { startCounting } from './jobs/count-orders.ts';
 import { startExpiring } from './jobs/expire-orders.ts';
 import { observeOrders } from './jobs/measure-orders.ts';
 import { operations } from './operations.ts';
@@ -37,7 +37,7 @@ await startService({
       idempotencySecrets: config.internalSecrets,
     };
     onStop('expiring orders', startExpiring({ database, pendingHours: config.pendingHours, log }));
-    onStop('adding up finished orders', startAddingUp(database.pool, log));
+    onStop('adding up finished orders', startCounting(database.pool, log));
     onStop('erasing orders', startErasing({ database, log, erase: eraseOrders }));
     const handlers = {
       'account.erased.v1': onAccountErased,

@@ -1,4 +1,4 @@
-// POST /internal/reservations/settle, by status, and the fence between an order and the end of its reservation.
+// POST /internal/reservations/settle, by status, and the claim of a reservation by an order or by its end.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { eventually, type TestAnswer } from '@shop/shared/testing';

@@ -39,13 +39,13 @@ export function consume(options: ConsumeOptions): Promise<() => Promise<void>> {
   );
   beginCounting(instruments.deliveries, none);
   beginCounting(instruments.queueLosses, [{ 'messaging.consumer.group.name': name }]);
-  const takers = takersOf(options);
+  const handlers = toDeliveryHandlers(options);
   return transport.subscribe({
     consumer: name,
     prefetch,
-    async take(delivery) {
+    async handle(delivery) {
       const began = performance.now();
-      const { verdict, outcome, type } = await take(options, takers, delivery);
+      const { verdict, outcome, type } = await handle(options, handlers, delivery);
       const about = { 'messaging.consumer.group.name': name, 'shop.event.type': type };
       instruments.handled.record((performance.now() - began) / 1000, about);
       instruments.deliveries.add(1, { ...about, 'shop.outcome': outcome });
@@ -57,7 +57,7 @@ export function consume(options: ConsumeOptions): Promise<() => Promise<void>> {
 const outcomes = ['taken', 'repeated', 'ignored', 'failed', 'later', 'dead'] as const;
 
 /** The verdict on a delivery, and the attributes of its metrics. */
-interface Taken {
+interface Handled {
   readonly verdict: Verdict;
   readonly outcome: (typeof outcomes)[number];
   /** The event's type, or `unknown` when the shop has no such type. */
@@ -65,7 +65,7 @@ interface Taken {
 }
 
 /** Runs in the scope of the request that caused the event. */
-async function take(options: ConsumeOptions, takers: Takers, delivery: Delivery): Promise<Taken> {
+async function handle(options: ConsumeOptions, handlers: DeliveryHandlers, delivery: Delivery): Promise<Handled> {
   let event: ShopEvent;
   try {
     event = parseEvent(delivery.content);
@@ -77,11 +77,11 @@ async function take(options: ConsumeOptions, takers: Takers, delivery: Delivery)
   const about = { 'messaging.operation.type': 'process', 'messaging.message.id': event.id, 'shop.event.type': type };
   const span = startSpan(`process ${type}`, SpanKind.CONSUMER, about, event.traceparent);
   const traceparent = span === undefined ? event.traceparent : traceparentOf(span);
-  return inRequest({ id: requestId, traceparent }, async (): Promise<Taken> => {
+  return inRequest({ id: requestId, traceparent }, async (): Promise<Handled> => {
     try {
-      const taker = takers.get(type);
-      if (taker === undefined) throw new PoisonError(`${options.name} has no handler for ${type}`);
-      const outcome = await taker({ event: { ...event, traceparent }, attempt: delivery.attempt });
+      const handler = handlers.get(type);
+      if (handler === undefined) throw new PoisonError(`${options.name} has no handler for ${type}`);
+      const outcome = await handler({ event: { ...event, traceparent }, attempt: delivery.attempt });
       span?.end();
       const { id, subject } = event;
       options.log.debug({ consumer: options.name, event: id, type, subject, requestId, outcome }, 'event');
@@ -119,22 +119,22 @@ interface Arrival {
 }
 
 /** Handles one event. Other events of its type may be in the same batch. */
-type Taker = (arrival: Arrival) => Promise<'taken' | 'repeated' | 'ignored'>;
-type Takers = ReadonlyMap<string, Taker>;
+type DeliveryHandler = (arrival: Arrival) => Promise<'taken' | 'repeated' | 'ignored'>;
+type DeliveryHandlers = ReadonlyMap<string, DeliveryHandler>;
 
-function takersOf(options: ConsumeOptions): Takers {
+function toDeliveryHandlers(options: ConsumeOptions): DeliveryHandlers {
   const handlers = Object.entries(options.handlers) as [EventType, Handler<EventType>][];
-  return new Map(handlers.map(([type, handler]) => [type, takerOf(options, handler)]));
+  return new Map(handlers.map(([type, handler]) => [type, toDeliveryHandler(options, handler)]));
 }
 
-function takerOf(options: ConsumeOptions, handler: Handler<EventType>): Taker {
-  if ('takeAll' in handler) {
-    return batch((arrivals) => asPartOf(arrivals, () => takeOnce(options, arrivals, handler.takeAll)));
+function toDeliveryHandler(options: ConsumeOptions, handler: Handler<EventType>): DeliveryHandler {
+  if ('handleAll' in handler) {
+    return batch((arrivals) => asPartOf(arrivals, () => handleOnce(options, arrivals, handler.handleAll)));
   }
-  const { when, take } = typeof handler === 'function' ? { when: undefined, take: handler } : handler;
+  const { when, handle } = typeof handler === 'function' ? { when: undefined, handle: handler } : handler;
   return async (arrival) => {
     if (when?.(arrival.event) === false) return 'ignored';
-    const [outcome = 'repeated'] = await takeOnce(options, [arrival], (_, tx) => take(arrival.event, tx));
+    const [outcome = 'repeated'] = await handleOnce(options, [arrival], (_, tx) => handle(arrival.event, tx));
     return outcome;
   };
 }
@@ -150,7 +150,7 @@ function asPartOf<T>(arrivals: readonly Arrival[], work: () => T): T {
  * Adds the rows to the inbox and handles the events that were not in it, in one transaction. A repeated delivery is
  * acknowledged only when its inbox row is confirmed.
  */
-function takeOnce(
+function handleOnce(
   { name, database }: ConsumeOptions,
   arrivals: readonly Arrival[],
   handle: (events: readonly ShopEvent[], tx: Transaction) => Promise<void>,
@@ -196,9 +196,9 @@ async function enterInbox(tx: Transaction, consumer: string, arrivals: readonly 
 }
 
 /**
- * Locks the rows of events that were handled before. A primary that was cut off from its standbys may show a commit that
- * no standby has, and a failover would lose it. The lock is written to the log of the server, so that this transaction
- * commits only when the rows are safe.
+ * Locks the rows of events that were handled before. A primary that was cut off from its standbys may show a commit
+ * that no standby has, and a failover would lose it. The lock is written to the log of the server, so that this
+ * transaction commits only when the rows are safe.
  */
 async function confirmInbox(tx: Transaction, consumer: string, arrivals: readonly Arrival[]): Promise<void> {
   const ids = arrivals.map(({ event }) => event.id);

@@ -36,7 +36,7 @@ export type EventHandler<Type extends EventType> = (event: ShopEvent<Type>, tx: 
 /** A handler of some of the events of its type. The other events have no effect and no row in the inbox. */
 export interface SelectiveHandler<Type extends EventType> {
   readonly when: (event: ShopEvent<Type>) => boolean;
-  readonly take: EventHandler<Type>;
+  readonly handle: EventHandler<Type>;
 }
 
 /**
@@ -44,7 +44,7 @@ export interface SelectiveHandler<Type extends EventType> {
  * receives each event again alone, in a separate transaction.
  */
 export interface BatchHandler<Type extends EventType> {
-  readonly takeAll: (events: readonly ShopEvent<Type>[], tx: Transaction) => Promise<void>;
+  readonly handleAll: (events: readonly ShopEvent<Type>[], tx: Transaction) => Promise<void>;
 }
 
 export type Handler<Type extends EventType> = EventHandler<Type> | SelectiveHandler<Type> | BatchHandler<Type>;

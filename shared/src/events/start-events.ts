@@ -47,7 +47,7 @@ export async function startEvents<Name extends ConsumerName>(options: EventsOpti
     name: service,
     topology: shopTopology,
     log,
-    patience: 0,
+    connectTimeout: 0,
     refused: options.refused,
   });
   const relay = startRelay({ databaseUrl, transport, source: `/${service}`, log });

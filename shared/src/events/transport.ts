@@ -36,7 +36,7 @@ export interface Subscription {
   /** The maximum number of concurrent deliveries. */
   readonly prefetch: number;
   /** Never rejects. */
-  readonly take: (delivery: Delivery) => Promise<Verdict>;
+  readonly handle: (delivery: Delivery) => Promise<Verdict>;
 }
 
 export interface DeadLetter {
@@ -97,8 +97,8 @@ export interface TransportOptions {
   /**
    * `amqp://`, `amqps://` (RabbitMQ, with one host or several, separated by commas) or `postgres://` (pg-boss). The
    * query parameter `namespace` separates several shops on one server: it is the prefix of the names in RabbitMQ
-   * (default `shop`) and the schema of pg-boss (default `events`). With `declare=own`, this process declares only the queues that it consumes from, as a RabbitMQ user with
-   * no further rights must.
+   * (default `shop`) and the schema of pg-boss (default `events`). With `declare=own`, this process declares only the
+   * queues that it consumes from, as a RabbitMQ user with no further rights must.
    */
   readonly url: string;
   /** The name of the connections at the broker. */
@@ -106,7 +106,7 @@ export interface TransportOptions {
   readonly topology: Topology;
   readonly log: Log;
   /** Milliseconds to wait for each connection before the start continues without it; default 5000. */
-  readonly patience?: number;
+  readonly connectTimeout?: number;
   /**
    * Called when the broker refuses the connection for a reason that retrying cannot fix, such as a wrong password.
    * Retries continue.
@@ -114,8 +114,8 @@ export interface TransportOptions {
   readonly refused?: (error: StartError) => void;
 }
 
-/** The default of `patience`. */
-export const usualPatience = 5_000;
+/** The default of `connectTimeout`. */
+export const usualConnectTimeout = 5_000;
 
 /** The broker is unavailable, blocked or silent: the same call may succeed later. */
 export class BrokerUnavailableError extends Error {

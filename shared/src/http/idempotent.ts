@@ -116,7 +116,10 @@ export function problemReply(problem: Problem, request: Pick<OperationRequest, '
  * Returns the stored response for the request's key before any work. For work that has to run outside the transaction.
  * @throws Problem 422 for the same key with another request
  */
-export async function keptAnswer(request: OperationRequest, context: IdempotencyContext): Promise<Reply | undefined> {
+export async function storedResponse(
+  request: OperationRequest,
+  context: IdempotencyContext,
+): Promise<Reply | undefined> {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') return undefined;
   const { rows } = await context.database.pool.query<StoredAnswer>({
@@ -131,7 +134,9 @@ function scopeOf(request: OperationRequest, key: string): string[] {
   return [request.caller?.accountId ?? 'anonymous', request.operationId, key];
 }
 
-/** The canonical fingerprint contains the other one, so that it is not valid for a row that another process replaced. */
+/**
+ * The canonical fingerprint contains the other one, so that it is not valid for a row that another process replaced.
+ */
 function fingerprintsOf(request: OperationRequest, secret: string, stored?: string): Fingerprints {
   const body = Buffer.isBuffer(request.body) ? createHash('sha256').update(request.body).digest('hex') : request.body;
   const content = [request.method, request.url, body ?? null];
@@ -233,4 +238,4 @@ async function dropOldRefusals(tx: Transaction, [accountId = '']: readonly strin
 }
 
 /** The stored responses whose period has ended. */
-export const expiredAnswers: Expiry = { table: 'idempotency_keys', since: 'created_at', hours: keptHours };
+export const expiredResponses: Expiry = { table: 'idempotency_keys', since: 'created_at', hours: keptHours };

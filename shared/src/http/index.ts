@@ -2,7 +2,7 @@
 export type { AnswerMemory, KeptAnswer } from './answer-memory.ts';
 export { etagOf, requireMatch, requireNoneMatch, weakEtagOf } from './conditional.ts';
 export { type AppOptions, createApp } from './create-app.ts';
-export { expiredAnswers, type IdempotencyContext, idempotent, keptAnswer, problemReply } from './idempotent.ts';
+export { expiredResponses, type IdempotencyContext, idempotent, problemReply, storedResponse } from './idempotent.ts';
 export { createInternalClient, type InternalClient } from './internal-client.ts';
 export {
   callerOf,

@@ -15,7 +15,7 @@ import {
   type AppOptions,
   createApp,
   createInternalClient,
-  expiredAnswers,
+  expiredResponses,
   type InternalClient,
   type Operations,
   serve,
@@ -77,7 +77,7 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
     health.add('database', () => database.ping());
     await untilMigrated(database, `${folder}/migrations`, log);
     await untilAvailable(() => checkLocale(database.pool, log), log);
-    life.onStop('pruning', startPruning(database.pool, [expiredAnswers, ...expiredEvents], log));
+    life.onStop('pruning', startPruning(database.pool, [expiredResponses, ...expiredEvents], log));
 
     const callers = openCallers(name, config, life);
     const parts = await service.build({

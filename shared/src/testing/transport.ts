@@ -3,9 +3,15 @@ import { connectTransport, shopTopology, type Transport } from '../events/index.
 import { createLog } from '../runtime/index.ts';
 
 /** Milliseconds for the first connection, which takes long on a busy machine. */
-export const patience = 60_000;
+export const connectTimeout = 60_000;
 
 /** Connects to the broker at the URL, with the queues of the shop. */
 export function connectTestTransport(url: string): Promise<Transport> {
-  return connectTransport({ url, name: 'tests', topology: shopTopology, log: createLog('tests', 'silent'), patience });
+  return connectTransport({
+    url,
+    name: 'tests',
+    topology: shopTopology,
+    log: createLog('tests', 'silent'),
+    connectTimeout,
+  });
 }

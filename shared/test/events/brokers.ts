@@ -5,7 +5,7 @@ import { connectTransport } from '../../src/events/connect-transport.ts';
 import type { Delivery, Topology, Transport, Verdict } from '../../src/events/transport.ts';
 import { createLog } from '../../src/runtime/index.ts';
 import { createTestDatabase, testBroker } from '../../src/testing/index.ts';
-import { patience } from '../../src/testing/transport.ts';
+import { connectTimeout } from '../../src/testing/transport.ts';
 
 export type Kind = 'rabbitmq' | 'pg-boss';
 
@@ -26,7 +26,7 @@ export async function startEventsFor(kind: Kind): Promise<TestEvents> {
   const at = (url: string) => ({
     url,
     async open(topology: Topology, name = 'test') {
-      const transport = await connectTransport({ url, name, topology, log, patience });
+      const transport = await connectTransport({ url, name, topology, log, connectTimeout });
       open.push(transport);
       return transport;
     },
@@ -85,7 +85,7 @@ export async function record(
   const stop = await transport.subscribe({
     consumer,
     prefetch: 5,
-    async take(delivery) {
+    async handle(delivery) {
       deliveries.push(delivery);
       return verdict(delivery);
     },

@@ -186,8 +186,8 @@ export const consumeSuite = (kind: Kind): void =>
         subscribe: (subscription) =>
           transport.subscribe({
             ...subscription,
-            async take(delivery) {
-              const verdict = await subscription.take(delivery);
+            async handle(delivery) {
+              const verdict = await subscription.handle(delivery);
               deliveries += 1;
               return verdict;
             },

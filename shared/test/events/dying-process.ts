@@ -29,8 +29,8 @@ if (point === 'relay') {
     subscribe: (subscription) =>
       transport.subscribe({
         ...subscription,
-        async take(delivery) {
-          const verdict = await subscription.take(delivery);
+        async handle(delivery) {
+          const verdict = await subscription.handle(delivery);
           die();
           return verdict;
         },

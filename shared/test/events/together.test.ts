@@ -37,7 +37,7 @@ beforeAll(async () => {
     log,
     handlers: {
       [eventType]: {
-        async takeAll(taken, tx) {
+        async handleAll(taken, tx) {
           const ids = taken.map(({ id }) => id);
           handled.push(ids);
           await sql(tx, 'INSERT INTO effects SELECT unnest($1::uuid[])', [ids]);
@@ -64,7 +64,7 @@ const contentOf = (id: string): string => {
   const event = shipped();
   return toCloudEvent('/test', { ...event, id, createdAt: new Date(), data: JSON.stringify(event.data) });
 };
-const deliver = (id: string): Promise<Verdict> => subscription.take({ content: contentOf(id), attempt: 1 });
+const deliver = (id: string): Promise<Verdict> => subscription.handle({ content: contentOf(id), attempt: 1 });
 const idsIn = async (statement: string) =>
   (await store.database.pool.query<{ id: string }>(statement)).rows.map(({ id }) => id);
 const effects = () => idsIn('SELECT event_id AS id FROM effects ORDER BY 1');

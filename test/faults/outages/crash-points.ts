@@ -35,7 +35,7 @@ const takesEvent = /INSERT INTO inbox/;
 /** Statement before which a process dies, by point. */
 const diesBefore: Readonly<Partial<Record<CrashPoint, RegExp>>> = {
   'after BEGIN': opensRequest,
-  'between reservation and order': /WITH fence AS/,
+  'between reservation and order': /WITH claim AS/,
   'after publish before mark': /UPDATE outbox\s+SET published_at = clock_timestamp/,
   'after the e-mail before its mark': /UPDATE notifications SET\s+status = outcome/,
 };

@@ -86,7 +86,7 @@ const mutations: readonly Mutation[] = [
   {
     name: 'reservations are not resolved',
     file: 'services/catalogue/src/jobs/resolve-reservations.ts',
-    find: "if (answer.state === 'absent') await giveStockBack(tx, id, null, { actor: 'system' });",
+    find: "if (answer.state === 'absent') await releaseStock(tx, id, null, { actor: 'system' });",
     replace: '',
     test: 'the buyer with them',
     notice: /held reservations/,

@@ -11,7 +11,7 @@ import type { Context } from '../context.ts';
 import { sessionClientOf } from '../session/session-client.ts';
 import { Account, localeOf, notErased } from './account.ts';
 import { audit } from './audit.ts';
-import { inside } from './models.ts';
+import { inTransaction } from './models.ts';
 
 export type EmailTokenPurpose = EventPayloads['email-token.issued.v1']['kind'];
 
@@ -176,7 +176,7 @@ async function takeToken(tx: Transaction, purpose: EmailTokenPurpose, digest: st
     [digest, purpose],
   );
   const where = found && { id: found.accountId, ...notErased() };
-  const account = where && (await Account.findOne({ where, ...inside(tx, 'UPDATE') }));
+  const account = where && (await Account.findOne({ where, ...inTransaction(tx, 'UPDATE') }));
   if (!account) return undefined;
   const [taken] = await sql<{ email: string; createdAt: Date }>(
     tx,

@@ -8,7 +8,7 @@ import { type AuditDetails, audit } from './audit.ts';
 import { sendEmailToken, type TokenSender, voidEmailTokens } from './email-token.ts';
 import { isFormerOfAnother } from './former-address.ts';
 import { addressKeys, findHolders, isAddressTaken } from './mailbox.ts';
-import { inside } from './models.ts';
+import { inTransaction } from './models.ts';
 
 /** The maximum number of e-mails of one kind that an account gets in an hour. */
 export const perHour = 5;
@@ -114,7 +114,7 @@ export async function saveAccount(
   // The database cannot distinguish such a change from one by a process of the last release, and voids the key.
   const keepsMailbox = account.changed('emailKey') && !account.changed('mailboxKey');
   account.set({ version: account.version + 1 });
-  await account.save(inside(tx)).catch((error: unknown) => {
+  await account.save(inTransaction(tx)).catch((error: unknown) => {
     throw isAddressTaken(error) ? emailTaken(error, pointer) : error;
   });
   if (keepsMailbox) {

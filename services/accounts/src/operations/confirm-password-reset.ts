@@ -1,5 +1,5 @@
 // POST /v1/password-resets/confirm: sets a new password with the token of an e-mail.
-import { keptAnswer } from '@shop/shared/http';
+import { storedResponse } from '@shop/shared/http';
 import { audit } from '../account/audit.ts';
 import { refuseCommonPassword } from '../account/common-passwords.ts';
 import { requireUsable, useEmailToken, voidEmailTokens } from '../account/email-token.ts';
@@ -17,8 +17,8 @@ export const confirmPasswordReset: Operation<'confirmPasswordReset'> = async (re
   const { token, password } = request.body;
   refuseCommonPassword(password);
   // A repeated request gets the stored answer before anything is hashed, because its token has been used.
-  const kept = await keptAnswer(request, context);
-  if (kept !== undefined) return kept;
+  const stored = await storedResponse(request, context);
+  if (stored !== undefined) return stored;
   await requireUsable(request, context, 'password-reset', token);
   const passwordHash = await context.passwords.hash(password, waiterOf(request, true));
   return useEmailToken(request, context, 'password-reset', token, async (tx, { account }) => {

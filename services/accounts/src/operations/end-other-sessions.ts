@@ -2,7 +2,7 @@
 import { callerOf } from '@shop/shared/http';
 import { Account } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
-import { inside } from '../account/models.ts';
+import { inTransaction } from '../account/models.ts';
 import type { Operation } from '../context.ts';
 import { endAllFamilies } from '../session/refresh-token.ts';
 
@@ -11,7 +11,7 @@ export const endOtherSessions: Operation<'endOtherSessions'> = async (request, {
   const { accountId, sessionId } = callerOf(request);
   await database.transaction(async (tx) => {
     // Without the lock, two requests could lock the families in different orders and wait for each other.
-    await Account.findByPk(accountId, inside(tx, 'UPDATE'));
+    await Account.findByPk(accountId, inTransaction(tx, 'UPDATE'));
     const sessions = await endAllFamilies(tx, accountId, sessionId);
     if (sessions === 0) return;
     await audit(tx, { action: 'sessions-ended', accountId, requestId: request.id, detail: { sessions } });

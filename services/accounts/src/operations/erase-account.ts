@@ -1,10 +1,11 @@
-// POST /v1/accounts/{accountId}/erase: the holder of an account has it erased, after some days if its address is verified.
-import { idempotent, keptAnswer } from '@shop/shared/http';
+// POST /v1/accounts/{accountId}/erase: the holder of an account has it erased, after some days if its address is
+// verified.
+import { idempotent, storedResponse } from '@shop/shared/http';
 import { Account, accountReply, requireAccountMatch } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
 import { saveAccount } from '../account/email-verification.ts';
 import { erasureNotice } from '../account/erasure.ts';
-import { inside } from '../account/models.ts';
+import { inTransaction } from '../account/models.ts';
 import { noSuchAccount, ownAccountId } from '../account/own-account.ts';
 import type { Operation } from '../context.ts';
 import { checkCurrentPassword, requireHolder } from '../session/reauthentication.ts';
@@ -20,17 +21,17 @@ const days = 7;
  */
 export const eraseAccount: Operation<'eraseAccount'> = async (request, context) => {
   const accountId = ownAccountId(request);
-  const kept = await keptAnswer(request, context);
-  if (kept !== undefined) return kept;
+  const stored = await storedResponse(request, context);
+  if (stored !== undefined) return stored;
   const confirmedHash = await checkCurrentPassword(request, context, accountId, request.body.current_password);
   return idempotent(request, context, async (tx) => {
-    const account = await Account.findByPk(accountId, inside(tx, 'UPDATE'));
+    const account = await Account.findByPk(accountId, inTransaction(tx, 'UPDATE'));
     if (account === null) throw noSuchAccount();
     requireAccountMatch(request, account);
     requireHolder(request, account, confirmedHash);
     if (account.eraseAt === null) {
-      // No notice reaches the holder of an account that never had a verified address, and the owner of the address could
-      // use the account until then. So the erasure is due immediately, and the address is free.
+      // No notice reaches the holder of an account that never had a verified address, and the owner of the address
+      // could use the account until then. So the erasure is due immediately, and the address is free.
       const { emailVerified } = account;
       const time = new Date(Date.now() + (emailVerified ? days * 86_400_000 : 0));
       account.set({ eraseAt: time, ...(!emailVerified && { emailKey: accountId, mailboxKey: accountId }) });

@@ -3,8 +3,8 @@ import type { InternalClient, OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { Account, toAccount } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
+import { emailTokensOf, exportedRows, type Page, type ReadPage } from '../account/exported-rows.ts';
 import { noSuchAccount, ownAccountId } from '../account/own-account.ts';
-import { emailTokensOf, ownRows, type Page, type ReadPage } from '../account/own-rows.ts';
 import type { CallingContext, Operation } from '../context.ts';
 import { requireRecentLogIn } from '../session/reauthentication.ts';
 
@@ -24,8 +24,8 @@ export const exportAccount: Operation<'exportAccount', CallingContext> = async (
   const readEmails = pagesOf(context.notifications, 'notifications', accountId, request);
   const [orders, emails] = await Promise.all([readOrders(), readEmails()]);
   await database.transaction((tx) => audit(tx, { action: 'exported', accountId, requestId: request.id, detail: {} }));
-  const readSessions = ownRows(database.pool, 'sessions', accountId);
-  const readAudit = ownRows(database.pool, 'audit', accountId);
+  const readSessions = exportedRows(database.pool, 'sessions', accountId);
+  const readAudit = exportedRows(database.pool, 'audit', accountId);
   const [emailTokens, sessions, log] = await Promise.all([
     emailTokensOf(database.pool, accountId),
     readSessions(),

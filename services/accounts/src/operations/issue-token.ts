@@ -6,7 +6,7 @@ import { type Fault, Problem } from '@shop/shared/problem';
 import { Account, notErased } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
 import { findHolders } from '../account/mailbox.ts';
-import { inside } from '../account/models.ts';
+import { inTransaction } from '../account/models.ts';
 import type { Context, Operation } from '../context.ts';
 import { signAccessToken, signMachineToken } from '../session/access-token.ts';
 import { accessTokenSeconds } from '../session/access-token-lifetime.ts';
@@ -86,7 +86,7 @@ async function logIn(request: OperationRequest, context: Context, email: string,
       found !== undefined
         ? await Account.findOne({
             where: { id: found.id, passwordHash: found.passwordHash, ...notErased() },
-            ...inside(tx, 'SHARE'),
+            ...inTransaction(tx, 'SHARE'),
           })
         : null;
     const isBlocked = account !== null && account.blockedAt !== null;
@@ -126,7 +126,7 @@ async function renew(request: OperationRequest, context: Context, token: string)
     if (rotation.outcome !== 'rotated') return undefined;
     const account = await Account.findOne({
       where: { id: rotation.accountId, blockedAt: null, ...notErased() },
-      ...inside(tx),
+      ...inTransaction(tx),
     });
     if (account === null) return undefined;
     return { account, refresh: rotation, authTime: rotation.authTime };

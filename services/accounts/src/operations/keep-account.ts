@@ -2,7 +2,7 @@
 import { Account, notErased } from '../account/account.ts';
 import { saveAccount } from '../account/email-verification.ts';
 import { withdrawErasure } from '../account/erasure.ts';
-import { inside } from '../account/models.ts';
+import { inTransaction } from '../account/models.ts';
 import { noSuchAccount, ownAccountId } from '../account/own-account.ts';
 import type { Operation } from '../context.ts';
 import { requireRecentLogIn } from '../session/reauthentication.ts';
@@ -14,7 +14,7 @@ import { requireRecentLogIn } from '../session/reauthentication.ts';
 export const keepAccount: Operation<'keepAccount'> = (request, context) => {
   const accountId = ownAccountId(request);
   return context.database.transaction(async (tx) => {
-    const account = await Account.findOne({ where: { id: accountId, ...notErased() }, ...inside(tx, 'UPDATE') });
+    const account = await Account.findOne({ where: { id: accountId, ...notErased() }, ...inTransaction(tx, 'UPDATE') });
     if (account === null) throw noSuchAccount();
     if (account.eraseAt !== null) {
       requireRecentLogIn(request, account, 'This needs an access token of a log-in in the last 5 minutes.');

@@ -1,6 +1,6 @@
 // GET /v1/accounts/{accountId}/audit: one page of the audit log of an account.
 import { fromQuery, readPage } from '@shop/shared/collection';
-import { noSuchAccount } from '../account/supported-account.ts';
+import { noSuchAccount } from '../account/account-for-support.ts';
 import type { Operation } from '../context.ts';
 
 /** The page and a `Link` to the next one. 400 for an invalid query, 404 for an account that never existed. */

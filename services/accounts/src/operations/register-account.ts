@@ -1,13 +1,13 @@
 // POST /v1/accounts: creates an account with a hashed password, its event, and the e-mail that verifies its address.
 import { appendEvent } from '@shop/shared/events';
-import { idempotent, keptAnswer } from '@shop/shared/http';
+import { idempotent, storedResponse } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import { Account, accountReply, emailTaken, profileColumns, toDetails } from '../account/account.ts';
 import { refuseCommonPassword } from '../account/common-passwords.ts';
 import { isOfAnother, sendVerification } from '../account/email-verification.ts';
 import { isFormerOfAnother } from '../account/former-address.ts';
 import { addressKeys, isAddressTaken } from '../account/mailbox.ts';
-import { inside } from '../account/models.ts';
+import { inTransaction } from '../account/models.ts';
 import type { Operation } from '../context.ts';
 import { waiterOf } from '../session/session-client.ts';
 
@@ -20,8 +20,8 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
   const profile = { ...given, email: given.email.trim() };
   refuseCommonPassword(password);
   // A repeated registration needs no hash, so it is answered even when the queue for hashes is full.
-  const kept = await keptAnswer(request, context);
-  if (kept !== undefined) return kept;
+  const stored = await storedResponse(request, context);
+  if (stored !== undefined) return stored;
   // The hash is computed before the transaction, so that a request that waits for its hash occupies no connection.
   const passwordHash = await context.passwords.hash(password, waiterOf(request, false));
   return idempotent(request, context, async (tx) => {
@@ -35,7 +35,7 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
     };
     if (await isOfAnother(tx, row, profile.email)) throw emailTaken();
     // The unique indexes decide between concurrent registrations, which the check before could not.
-    const account = await Account.create(row, inside(tx)).catch((error: unknown) => {
+    const account = await Account.create(row, inTransaction(tx)).catch((error: unknown) => {
       throw isAddressTaken(error) ? emailTaken(error) : error;
     });
     // Checked again after the insert, which waits for a concurrent change of the address.

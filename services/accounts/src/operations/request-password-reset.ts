@@ -7,7 +7,7 @@ import { audit } from '../account/audit.ts';
 import { sendEmailToken, type TokenSender } from '../account/email-token.ts';
 import { untilShare } from '../account/email-verification.ts';
 import { findHolders } from '../account/mailbox.ts';
-import { inside } from '../account/models.ts';
+import { inTransaction } from '../account/models.ts';
 import type { Operation } from '../context.ts';
 
 /**
@@ -31,7 +31,7 @@ export const requestPasswordReset: Operation<'requestPasswordReset'> = async (re
 };
 
 async function resetPassword(tx: Transaction, sender: TokenSender, id: string | undefined): Promise<void> {
-  const account = await Account.findOne({ where: { id: id ?? [], ...notErased() }, ...inside(tx, 'UPDATE') });
+  const account = await Account.findOne({ where: { id: id ?? [], ...notErased() }, ...inTransaction(tx, 'UPDATE') });
   // An account that has had its maximum of these e-mails keeps its last token. Otherwise strangers could replace the
   // holder's token again and again. A request without an e-mail has another action, because it must not count:
   // strangers could otherwise keep the holder from ever getting an e-mail.

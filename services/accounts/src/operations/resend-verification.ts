@@ -3,7 +3,7 @@ import { callerOf, idempotent } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { Account, notErased } from '../account/account.ts';
 import { isOfAnother, requireVerificationShare, sendVerification } from '../account/email-verification.ts';
-import { inside } from '../account/models.ts';
+import { inTransaction } from '../account/models.ts';
 import { noSuchAccount } from '../account/own-account.ts';
 import type { Operation } from '../context.ts';
 
@@ -14,7 +14,7 @@ import type { Operation } from '../context.ts';
 export const resendVerification: Operation<'resendVerification'> = (request, context) =>
   idempotent<never>(request, context, async (tx) => {
     const where = { id: callerOf(request).accountId, ...notErased() };
-    const account = await Account.findOne({ where, ...inside(tx, 'UPDATE') });
+    const account = await Account.findOne({ where, ...inTransaction(tx, 'UPDATE') });
     if (account === null) throw noSuchAccount();
     const email = account.pendingEmail ?? (account.emailVerified ? undefined : account.email);
     if (email !== undefined) {

@@ -1,12 +1,12 @@
 // POST /v1/accounts/{accountId}/send-password-reset
 
+import { withAccountForSupport } from '../account/account-for-support.ts';
 import { sendPasswordResetFor } from '../account/support.ts';
-import { withSupportedAccount } from '../account/supported-account.ts';
 import type { Operation } from '../context.ts';
 
 /** @throws Problem 429 when staff has sent the account too many of these e-mails */
 export const sendPasswordReset: Operation<'sendPasswordReset'> = (request, context) =>
-  withSupportedAccount(request, context, 202, (tx, account, entry) => {
+  withAccountForSupport(request, context, 202, (tx, account, entry) => {
     // Without the headers, because the network of staff is not that of a customer.
     const { id, traceparent } = request;
     return sendPasswordResetFor(tx, { request: { id, traceparent }, context }, account, entry);

@@ -22,7 +22,7 @@ import {
   withdrawEmailChange,
 } from '../account/email-verification.ts';
 import { withdrawErasure } from '../account/erasure.ts';
-import { inside } from '../account/models.ts';
+import { inTransaction } from '../account/models.ts';
 import { noSuchAccount, ownAccountId } from '../account/own-account.ts';
 import type { Operation } from '../context.ts';
 import { checkCurrentPassword, requireHolder } from '../session/reauthentication.ts';
@@ -47,7 +47,7 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
   const passwordHash =
     password === undefined ? undefined : await context.passwords.hash(password, waiterOf(request, true));
   return context.database.transaction(async (tx) => {
-    const account = await Account.findOne({ where: { id: accountId, ...notErased() }, ...inside(tx, 'UPDATE') });
+    const account = await Account.findOne({ where: { id: accountId, ...notErased() }, ...inTransaction(tx, 'UPDATE') });
     if (account === null) throw noSuchAccount();
     requireAccountMatch(request, account);
     const before = profileOf(account);

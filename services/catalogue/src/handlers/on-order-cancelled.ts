@@ -1,7 +1,7 @@
 // order.cancelled.v1: the inventory handler. Releases the stock of a cancelled order and publishes an event about it.
 import { appendEvent, type EventHandler, PoisonError } from '@shop/shared/events';
 import { databaseTime } from '../stock/database-time.ts';
-import { giveStockBack, lockReservation } from '../stock/reservation.ts';
+import { lockReservation, releaseStock } from '../stock/reservation.ts';
 
 /**
  * Releases the stock exactly once, also when `order.created.v1` has not arrived. When the reservation is unknown, the
@@ -18,7 +18,7 @@ export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event
   // The time comes from the database's clock, as that of the cancellation does, because the customer sees both times.
   const { requestId, traceparent } = event;
   const cause = { actor, actorId: actor === 'customer' ? accountId : undefined, requestId, traceparent };
-  const releasedAt = holds ? await giveStockBack(tx, reservationId, orderId, cause) : await databaseTime(tx);
+  const releasedAt = holds ? await releaseStock(tx, reservationId, orderId, cause) : await databaseTime(tx);
   await appendEvent(tx, {
     type: 'stock.released.v1',
     subject: orderId,

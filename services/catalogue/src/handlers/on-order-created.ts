@@ -4,7 +4,7 @@ import { confirmReservations, lockReservation } from '../stock/reservation.ts';
 
 /** Events arrive in any order, so the reservation may already be confirmed, released or shipped. */
 export const onOrderCreated: BatchHandler<'order.created.v1'> = {
-  async takeAll(events, tx) {
+  async handleAll(events, tx) {
     const orders = events.map(({ data }) => data);
     const confirmed = await confirmReservations(tx, orders);
     for (const { reservationId, orderId } of orders) {

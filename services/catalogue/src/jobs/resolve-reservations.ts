@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { type InternalClient, requestIdentity } from '@shop/shared/http';
 import type { Log } from '@shop/shared/runtime';
-import { confirmReservations, giveStockBack, lockReservation } from '../stock/reservation.ts';
+import { confirmReservations, lockReservation, releaseStock } from '../stock/reservation.ts';
 
 export interface ResolvingOptions {
   readonly database: Database;
@@ -74,7 +74,7 @@ async function resolve({ database, orders, log }: ResolvingOptions, { id, accoun
     const reservation = await lockReservation(tx, id);
     if (reservation?.state !== 'held') return;
     if (answer.state === 'exists') await confirmReservations(tx, [{ reservationId: id, orderId: answer.orderId }]);
-    if (answer.state === 'absent') await giveStockBack(tx, id, null, { actor: 'system' });
+    if (answer.state === 'absent') await releaseStock(tx, id, null, { actor: 'system' });
   });
   log.info({ reservation: id, state: answer.state }, 'reservation resolved');
 }

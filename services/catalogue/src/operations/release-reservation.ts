@@ -1,5 +1,5 @@
 import type { Operation } from '../context.ts';
-import { giveStockBack, lockReservation } from '../stock/reservation.ts';
+import { lockReservation, releaseStock } from '../stock/reservation.ts';
 
 /** 204, also when the reservation has already ended or is unknown. */
 export const releaseReservation: Operation<'releaseReservation'> = async (request, { database }) => {
@@ -7,7 +7,7 @@ export const releaseReservation: Operation<'releaseReservation'> = async (reques
   await database.transaction(async (tx) => {
     const reservation = await lockReservation(tx, reservationId);
     if (reservation?.state !== 'held') return;
-    await giveStockBack(tx, reservationId, null, {
+    await releaseStock(tx, reservationId, null, {
       actor: 'customer',
       requestId: request.id,
       traceparent: request.traceparent,

@@ -2,7 +2,7 @@
 // found.
 import type { Queryable } from '@shop/shared/database';
 import { editDistance } from './edit-distance.ts';
-import { type KnownWord, keepPresent, readKnownWords, readWords, type Word } from './search-words.ts';
+import { type KnownWord, readKnownWords, readWords, type Word, wordsInUse } from './search-words.ts';
 import type { Lexemes, Term, Terms } from './terms.ts';
 
 /** The minimum lengths of a word that is corrected, and of a word with two tolerated errors. */
@@ -26,11 +26,11 @@ export async function* interpretations(on: Queryable, from: string, text: string
   if (words.length === 0) return;
   yield words.map(({ lexemes }) => [lexemes]);
 
-  const present = new Set(await keepPresent(on, from, words));
+  const present = new Set(await wordsInUse(on, from, words));
   const unknown = words.filter((each) => !present.has(each) && isCorrected(each.word)).map(({ word }) => word);
   const compounds = words.slice(1).map(({ word }, index) => `${words[index]?.word}${word}`);
   const recorded = await readKnownWords(on, unknown, [...compounds, ...unknown.flatMap((word) => splits(word).flat())]);
-  const found = await keepPresent(on, from, withDistances(words, recorded));
+  const found = await wordsInUse(on, from, withDistances(words, recorded));
   const exact = new Map(found.flatMap(({ asked, word, lexemes }) => (asked === undefined ? [[word, lexemes]] : [])));
   let remaining = alternativesOfSearch;
   const terms = words.map((word, index): Term => {

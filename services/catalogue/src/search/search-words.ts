@@ -65,7 +65,7 @@ export async function readKnownWords(
  * Returns the words that a product has in its name, brand or category, in any inflected form.
  * @param from the products that the caller sees: a table expression
  */
-export async function keepPresent<W extends { readonly lexemes: Lexemes }>(
+export async function wordsInUse<W extends { readonly lexemes: Lexemes }>(
   on: Queryable,
   from: string,
   words: readonly W[],

@@ -61,7 +61,7 @@ export async function endHold(tx: Transaction, id: string): Promise<void> {
  * @param orderId the cancelled order; null when no order exists
  * @returns the time of the release, by the database's clock
  */
-export async function giveStockBack(
+export async function releaseStock(
   tx: Transaction,
   id: string,
   orderId: string | null,

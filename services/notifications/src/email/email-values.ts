@@ -2,7 +2,7 @@
 import type { EventPayloads } from '@shop/shared/events';
 import type { EmailValues, Table, Wording } from './email-content.ts';
 import type { Occasion } from './notification.ts';
-import { withoutLinks } from './plain-words.ts';
+import { withoutLinks } from './safe-text.ts';
 import type { TokenOpener } from './token-email.ts';
 
 /** @throws Error when the token of an e-mail cannot be decrypted */

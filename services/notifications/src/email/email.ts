@@ -2,8 +2,8 @@
 import type { Block, Content } from './email-content.ts';
 import { valuesOf } from './email-values.ts';
 import { isWithToken, type Occasion } from './notification.ts';
-import { escapeHtml, inHtml, inText, linkBreak, oneLine, withoutLinks } from './plain-words.ts';
 import type { Recipient } from './recipient.ts';
+import { escapeHtml, inHtml, inText, linkBreak, oneLine, withoutLinks } from './safe-text.ts';
 import type { Templates } from './templates.ts';
 import type { TokenOpener } from './token-email.ts';
 

@@ -13,7 +13,7 @@ export interface Mailer {
   /**
    * Resolves when the server has accepted the e-mail.
    * @param signal ends the attempt
-   * @throws UndeliverableError when no attempt can succeed, UnsureError when the server may have accepted it, another
+   * @throws UndeliverableError when no attempt can succeed, DeliveryUnknownError when the server may have accepted it, another
    *   error when a later attempt may succeed
    */
   send(email: Email, signal: AbortSignal): Promise<void>;
@@ -28,8 +28,8 @@ export class UndeliverableError extends Error {
 }
 
 /** The server received the whole e-mail and did not reply, so it may have accepted it. */
-export class UnsureError extends Error {
-  override readonly name = 'UnsureError';
+export class DeliveryUnknownError extends Error {
+  override readonly name = 'DeliveryUnknownError';
 }
 
 // Milliseconds. Replies after the greeting have nodemailer's default of 10 minutes, which RFC 5321 section 4.5.3.2.6
@@ -65,9 +65,12 @@ export function smtpMailer(url: string): Mailer {
       } catch (error) {
         if (isRefusal(error)) throw new UndeliverableError(error.message, { cause: error });
         if (handedOver.has(signal) && !isAnswered(error)) {
-          throw new UnsureError(`the server had the e-mail and did not say what became of it: ${toReason(error)}`, {
-            cause: error,
-          });
+          throw new DeliveryUnknownError(
+            `the server had the e-mail and did not say what became of it: ${toReason(error)}`,
+            {
+              cause: error,
+            },
+          );
         }
         throw error;
       }

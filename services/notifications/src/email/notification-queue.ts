@@ -1,9 +1,9 @@
 // The queue of e-mails in PostgreSQL: a sender claims due e-mails for a while, and records the outcome of each.
 import { type Database, sql } from '@shop/shared/database';
 import { appendEvents } from '@shop/shared/events';
-import { networkFactor, type Pace, shareOfEmail, shareOfNetwork } from './email-shares.ts';
 import { isAboutOrder, type Occasion } from './notification.ts';
-import { patience, withholdEmails } from './withheld-emails.ts';
+import { emailRateLimitKey, networkFactor, networkRateLimitKey, type RateLimit } from './rate-limit.ts';
+import { verificationTimeout, withholdEmails } from './withheld-emails.ts';
 
 export type QueuedEmail = Occasion & {
   readonly id: string;
@@ -11,7 +11,7 @@ export type QueuedEmail = Occasion & {
   readonly traceparent: string | null;
   readonly attempts: number;
   /** The number of attempts that failed and may still have delivered the e-mail. */
-  readonly unsure: number;
+  readonly uncertainAttempts: number;
   /** Null while the account is not known. */
   readonly address: string | null;
   readonly name: string | null;
@@ -26,7 +26,7 @@ export type QueuedEmail = Occasion & {
 export interface SendOutcome {
   readonly status: 'sent' | 'failed' | 'waiting' | 'withheld';
   readonly problem?: string;
-  readonly unsure?: boolean;
+  readonly uncertain?: boolean;
   readonly delay?: number;
 }
 
@@ -46,26 +46,27 @@ export const renewEvery = 10_000;
 // An e-mail whose account is unknown waits for the account's event, for at most a week. One whose address is not
 // verified waits as long for the verification. Later e-mails about an order wait until the first one is no longer
 // waiting, and the one about its cancellation also for the one about its payment. When the event about a cancellation
-// was handled first, the e-mails that say that the order was received or paid are obsolete, so that none of them follows
-// the one about the cancellation. An e-mail that has reserved a time was claimed before, and may have been sent.
+// was handled first, the e-mails that say that the order was received or paid are obsolete, so that none of them
+// follows the one about the cancellation. An e-mail that has reserved a time was claimed before, and may have been
+// sent.
 //
-// Each e-mail reserves a time in the share of its recipient, once for each address (generic cell rate algorithm), and at
-// its first claim in the share of the client's network that caused it. It waits for the later time. The rows of the shares
-// are locked, so that all senders together keep the rates.
+// Each e-mail reserves a time in the rate limit of its recipient, once for each address (generic cell rate algorithm),
+// and at its first claim in the rate limit of the client's network that caused it. It waits for the later time. The
+// rows of the rate limits are locked, so that all senders together keep the rates.
 const claim = `
   WITH due AS (
     SELECT n.id, n.paced_for, n.next_attempt_at, coalesce(n.recipient, r.email) AS email, r.name,
       coalesce(n.details ->> 'locale', r.locale) AS locale,
-      n.recipient IS NULL AND r.verified IS FALSE AS unverified, n.created_at < now() - ${patience} AS late,
-      ${shareOfEmail} AS share,
-      CASE WHEN n.paced_for IS NULL AND n.resends = 0 THEN ${shareOfNetwork} END AS network_share,
+      n.recipient IS NULL AND r.verified IS FALSE AS unverified, n.created_at < now() - ${verificationTimeout} AS late,
+      ${emailRateLimitKey} AS limit_key,
+      CASE WHEN n.paced_for IS NULL AND n.resends = 0 THEN ${networkRateLimitKey} END AS network_key,
       n.kind IN ('order-received', 'order-paid') AND n.paced_for IS NULL AND n.resends = 0 AND EXISTS (
         SELECT FROM notifications AS cancellation
         WHERE cancellation.order_id = n.order_id AND cancellation.kind = 'order-cancelled'
           AND (cancellation.status <> 'waiting' OR cancellation.created_at <= n.created_at)) AS obsolete
     FROM notifications n LEFT JOIN recipients r USING (account_id)
     WHERE n.status = 'waiting' AND n.next_attempt_at <= now()
-      AND (r.account_id IS NOT NULL OR n.recipient IS NOT NULL OR n.created_at < now() - ${patience})
+      AND (r.account_id IS NOT NULL OR n.recipient IS NOT NULL OR n.created_at < now() - ${verificationTimeout})
       AND (n.kind = 'order-received' OR r.verified IS FALSE OR NOT EXISTS (
         SELECT FROM notifications AS first
         WHERE first.order_id = n.order_id AND first.status = 'waiting'
@@ -77,9 +78,9 @@ const claim = `
     SELECT id, key, burst, each, row_number() OVER (PARTITION BY key ORDER BY next_attempt_at, id) AS position,
       count(*) OVER (PARTITION BY key) AS total
     FROM due, LATERAL (VALUES
-      (share, $3::float8, $2 * interval '1 second'),
-      (network_share, $3 * ${networkFactor}, $2 * interval '1 second' / ${networkFactor})) AS shares (key, burst, each)
-    WHERE NOT obsolete AND NOT unverified AND paced_for IS DISTINCT FROM share AND key IS NOT NULL
+      (limit_key, $3::float8, $2 * interval '1 second'),
+      (network_key, $3 * ${networkFactor}, $2 * interval '1 second' / ${networkFactor})) AS limits (key, burst, each)
+    WHERE NOT obsolete AND NOT unverified AND paced_for IS DISTINCT FROM limit_key AND key IS NOT NULL
   ), reserved AS (
     INSERT INTO recipient_paces AS pace (key, reserved_until)
     SELECT key, now() + sum(each) FROM unpaced GROUP BY key ORDER BY key
@@ -93,11 +94,12 @@ const claim = `
   UPDATE notifications n
   SET status = CASE WHEN obsolete THEN 'obsolete' ELSE n.status END,
     settled_at = CASE WHEN obsolete THEN now() END,
-    paced_for = CASE WHEN NOT unverified THEN share END,
+    paced_for = CASE WHEN NOT unverified THEN limit_key END,
     next_attempt_at = CASE WHEN send_at > now() THEN send_at ELSE now() + ${lease} END
   FROM due LEFT JOIN paced USING (id) WHERE n.id = due.id
   RETURNING n.id, split_part(n.kind, ' ', 1) AS kind, n.details, n.request_id AS "requestId",
-    n.traceparent, n.attempts, n.unsure, n.resends, due.email AS address, due.name, due.locale, unverified,
+    n.traceparent, n.attempts, n.unsure AS "uncertainAttempts", n.resends,
+    due.email AS address, due.name, due.locale, unverified,
     CASE WHEN obsolete THEN 'obsolete' WHEN unverified AND NOT late THEN 'withheld' WHEN send_at > now() THEN 'paced' END
       AS delay`;
 
@@ -121,14 +123,14 @@ export interface Claim {
   /** No other sender can claim them while this sender renews the claim. */
   readonly emails: readonly QueuedEmail[];
   /**
-   * The number of other due e-mails, which are obsolete, or now wait for their recipient's share or the verification of
-   * its address.
+   * The number of other due e-mails, which are obsolete, or now wait for their recipient's rate limit or the
+   * verification of its address.
    */
   readonly delayed: number;
 }
 
 /** Reads at most `most` due e-mails, and claims those that may be sent now. */
-export async function claimEmails({ pool }: Database, most: number, { burst, secondsEach }: Pace): Promise<Claim> {
+export async function claimEmails({ pool }: Database, most: number, { burst, secondsEach }: RateLimit): Promise<Claim> {
   type Row = QueuedEmail & { readonly delay: 'obsolete' | 'withheld' | 'paced' | null };
   const { rows } = await pool.query<Row>(claim, [most, secondsEach, burst]);
   const withheld = rows.filter(({ delay }) => delay === 'withheld').map(({ id }) => id);
@@ -148,7 +150,7 @@ export function recordOutcomes(database: Database, tried: readonly AttemptedEmai
       tried.map(({ email }) => email.id),
       tried.map(({ status }) => status),
       tried.map(({ problem }) => problem ?? null),
-      tried.map(({ unsure }) => (unsure === true ? 1 : 0)),
+      tried.map(({ uncertain }) => (uncertain === true ? 1 : 0)),
       tried.map(({ delay }) => delay ?? null),
     ];
     const recorded = await sql<{ id: string; settledAt: Date | null }>(tx, record, outcomes, { planEachTime: true });

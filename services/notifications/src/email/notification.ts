@@ -2,7 +2,7 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads, ShopEvent } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
-import { type Pace, shareOfEmail } from './email-shares.ts';
+import { emailRateLimitKey, type RateLimit } from './rate-limit.ts';
 import { mailAddress } from './recipient.ts';
 import type { TokenKind, TokenNotice } from './token-email.ts';
 
@@ -129,8 +129,8 @@ export async function addErasureNotices(tx: Transaction, event: ShopEvent<'accou
 
 /**
  * Adds a notice to the holder of an account. It is not added while a notice of the
- * same kind waits for the share of this address. Otherwise a stranger who repeatedly takes the address and leaves it
- * could delay the notices of its owner for days.
+ * same kind waits for the rate limit of this address. Otherwise a stranger who repeatedly takes the address and leaves
+ * it could delay the notices of its owner for days.
  */
 export async function addNotice(
   tx: Transaction,
@@ -161,14 +161,15 @@ export async function addNotice(
 
 /**
  * Adds the e-mail with a token, to the address in the event. A delayed e-mail with an older token of its kind becomes
- * obsolete, because that token is no longer valid. The account is the only one with e-mails in the share of its own
- * verification, so the time that the obsolete e-mail has reserved there is returned. In the share of strangers, it is
- * not returned: each of many accounts could move its e-mail to the last reserved time, and all would be sent then.
+ * obsolete, because that token is no longer valid. The account is the only one with e-mails in the rate limit of its
+ * own verification, so the time that the obsolete e-mail has reserved there is returned. In the rate limit of
+ * strangers, it is not returned: each of many accounts could move its e-mail to the last reserved time, and all would
+ * be sent then.
  */
 export async function addTokenEmail(
   tx: Transaction,
   { id, data, requestId, traceparent }: ShopEvent<'email-token.issued.v1'>,
-  { secondsEach }: Pace,
+  { secondsEach }: RateLimit,
 ): Promise<void> {
   const { accountId, kind, email, addressState, clientNetwork, locale, sealedToken, expiresAt } = data;
   const holder = {
@@ -183,9 +184,9 @@ export async function addTokenEmail(
     `WITH obsolete AS (
        UPDATE notifications SET status = 'obsolete', settled_at = now()
        WHERE account_id = $1 AND kind = $3 AND kind <> 'email-change-undo' AND ${isDelayed}
-       RETURNING paced_for AS share
+       RETURNING paced_for AS limit_key
      ), leaving AS (
-       SELECT share FROM obsolete WHERE starts_with(share, 'own verification ')
+       SELECT limit_key FROM obsolete WHERE starts_with(limit_key, 'own verification ')
      )
      ${returnTimes}`,
     [accountId, secondsEach, kind],
@@ -201,17 +202,17 @@ export async function addTokenEmail(
 /**
  * Ends the e-mails of an account that is being erased and whose address may belong to a stranger. The times that they
  * have reserved are returned, so that a stranger who repeatedly registers an address and erases the account does not
- * delay the e-mails of its owner. Times in the share of strangers are not returned, as in `addTokenEmail`.
+ * delay the e-mails of its owner. Times in the rate limit of strangers are not returned, as in `addTokenEmail`.
  */
-export async function endTokenEmails(tx: Transaction, accountId: string, { secondsEach }: Pace): Promise<void> {
+export async function endTokenEmails(tx: Transaction, accountId: string, { secondsEach }: RateLimit): Promise<void> {
   await sql(
     tx,
     `WITH ended AS (
        UPDATE notifications SET status = 'obsolete', settled_at = now()
        WHERE account_id = $1 AND order_id IS NULL AND (${isDelayed} OR status = 'waiting' AND paced_for IS NULL)
-       RETURNING paced_for AS share
+       RETURNING paced_for AS limit_key
      ), leaving AS (
-       SELECT share FROM ended WHERE NOT starts_with(share, 'verification ')
+       SELECT limit_key FROM ended WHERE NOT starts_with(limit_key, 'verification ')
      )
      ${returnTimes}`,
     [accountId, secondsEach],
@@ -240,15 +241,15 @@ export async function replaceObsolete(tx: Transaction, orderId: string): Promise
 }
 
 /**
- * Returns the times that the waiting e-mails of an account have reserved from the shares of its former address, so that
- * the next owner of the address does not wait for them. The e-mails use the shares that are theirs now.
+ * Returns the times that the waiting e-mails of an account have reserved from the rate limits of its former address, so
+ * that the next owner of the address does not wait for them. The e-mails use the rate limits that are theirs now.
  */
-export async function leaveShare(tx: Transaction, accountId: string, { secondsEach }: Pace): Promise<void> {
+export async function releaseSlots(tx: Transaction, accountId: string, { secondsEach }: RateLimit): Promise<void> {
   await sql(
     tx,
     `WITH leaving AS (
-       SELECT n.id, n.paced_for AS share FROM notifications n JOIN recipients r USING (account_id)
-       WHERE n.account_id = $1 AND ${isDelayed} AND n.paced_for <> ${shareOfEmail}
+       SELECT n.id, n.paced_for AS limit_key FROM notifications n JOIN recipients r USING (account_id)
+       WHERE n.account_id = $1 AND ${isDelayed} AND n.paced_for <> ${emailRateLimitKey}
        FOR UPDATE OF n
      ), left_share AS (
        UPDATE notifications n SET paced_for = NULL FROM leaving WHERE n.id = leaving.id
@@ -258,19 +259,20 @@ export async function leaveShare(tx: Transaction, accountId: string, { secondsEa
   );
 }
 
-/** Returns one reserved time for each row of `leaving`. It locks the shares in the same order as a claim does. */
+/** Returns one reserved time for each row of `leaving`. It locks the rate limits in the same order as a claim does. */
 const returnTimes = `
   UPDATE recipient_paces SET reserved_until = reserved_until - total * $2::float8 * interval '1 second'
   FROM (
     SELECT key, total
-    FROM recipient_paces JOIN (SELECT share, count(*) AS total FROM leaving GROUP BY share) AS leaving ON key = share
+    FROM recipient_paces
+      JOIN (SELECT limit_key, count(*) AS total FROM leaving GROUP BY limit_key) AS leaving ON key = limit_key
     ORDER BY key
     FOR UPDATE OF recipient_paces
-  ) AS shares
-  WHERE recipient_paces.key = shares.key`;
+  ) AS limits
+  WHERE recipient_paces.key = limits.key`;
 
 /**
- * True for an e-mail that waits for the share of its recipient or for the verification of its address. No sender has
- * claimed it, because a claim lasts for less than a minute.
+ * True for an e-mail that waits for the rate limit of its recipient or for the verification of its address. No sender
+ * has claimed it, because a claim lasts for less than a minute.
  */
 const isDelayed = `status = 'waiting' AND attempts = 0 AND next_attempt_at > now() + interval '1 minute'`;

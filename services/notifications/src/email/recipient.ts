@@ -10,7 +10,10 @@ export interface Recipient {
   readonly locale: string | null;
 }
 
-/** The form that mail servers get and that shares count. A text that is no address stays as it is, and is never sent to. */
+/**
+ * The form that mail servers get and that rate limits count. A text that is no address stays as it is, and is never
+ * sent to.
+ */
 export function mailAddress(email: string): string {
   return parseEmail(email)?.ascii ?? email;
 }
@@ -20,7 +23,7 @@ export function mailAddress(email: string): string {
  * stored again, because an account can be announced again. Events of releases without verification have no
  * `emailVerified`; their addresses count as verified.
  */
-export async function keepRecipient(
+export async function upsertRecipient(
   tx: Transaction,
   { data, sequence }: ShopEvent<'account.registered.v1' | 'account.updated.v1'>,
 ): Promise<void> {

@@ -2,7 +2,7 @@
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 
 /** How long an e-mail waits for its recipient's address, and for the verification of that address. */
-export const patience = "interval '168 hours'";
+export const verificationTimeout = "interval '168 hours'";
 
 /** Makes the e-mails due that waited for the verification of the account's address. */
 export async function releaseWithheld(tx: Transaction, accountId: string): Promise<void> {
@@ -10,7 +10,7 @@ export async function releaseWithheld(tx: Transaction, accountId: string): Promi
     tx,
     `UPDATE notifications n SET next_attempt_at = now() FROM recipients r
      WHERE r.account_id = $1 AND r.verified
-       AND n.account_id = $1 AND n.status = 'waiting' AND n.next_attempt_at = n.created_at + ${patience}`,
+       AND n.account_id = $1 AND n.status = 'waiting' AND n.next_attempt_at = n.created_at + ${verificationTimeout}`,
     [accountId],
   );
 }
@@ -23,7 +23,7 @@ const withhold = `
     ORDER BY account_id
     FOR SHARE
   )
-  UPDATE notifications n SET next_attempt_at = created_at + ${patience}
+  UPDATE notifications n SET next_attempt_at = created_at + ${verificationTimeout}
   FROM unverified WHERE n.account_id = unverified.account_id AND n.id = ANY ($1::uuid[])`;
 
 /** Makes these e-mails wait, except those whose address has just been verified. */

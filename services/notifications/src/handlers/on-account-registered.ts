@@ -1,7 +1,7 @@
 // account.registered.v1: stores the address of a new account.
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
-import { keepRecipient } from '../email/recipient.ts';
+import { upsertRecipient } from '../email/recipient.ts';
 
 /** @param wake called after COMMIT, because e-mails may wait for this address */
 export async function onAccountRegistered(
@@ -9,6 +9,6 @@ export async function onAccountRegistered(
   tx: Transaction,
   wake: () => void,
 ): Promise<void> {
-  await keepRecipient(tx, event);
+  await upsertRecipient(tx, event);
   tx.afterCommit(wake);
 }

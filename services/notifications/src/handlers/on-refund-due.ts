@@ -7,7 +7,7 @@ import { addNotifications } from '../email/notification.ts';
 export function handlerOfRefundDue(wake: () => void): SelectiveHandler<'refund.due.v1'> {
   return {
     when: ({ data }) => data.receivedAt !== undefined,
-    async take(event, tx) {
+    async handle(event, tx) {
       await addNotifications(tx, 'order-refund-due', [event]);
       tx.afterCommit(wake);
     },

@@ -2,9 +2,9 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import type { Erased } from '@shop/shared/service';
 import { fileNameOf } from '../email/email.ts';
-import { mailboxOf } from '../email/email-shares.ts';
 import type { Mailer } from '../email/mailer.ts';
 import type { Occasion } from '../email/notification.ts';
+import { mailboxOf } from '../email/rate-limit.ts';
 
 const batchSize = 500;
 

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { type Pause, startPause } from '@shop/shared/runtime';
 import { beginCounting, instruments } from '@shop/shared/telemetry';
-import type { Pace } from '../email/email-shares.ts';
 import { kinds } from '../email/notification.ts';
 import {
   type AttemptedEmail,
@@ -12,11 +11,12 @@ import {
   renewClaims,
   renewEvery,
 } from '../email/notification-queue.ts';
+import type { RateLimit } from '../email/rate-limit.ts';
 import { type SendOptions, sendOne } from './send-one.ts';
 
 export interface SendLoopOptions extends SendOptions {
   readonly database: Database;
-  readonly pace: Pace;
+  readonly rateLimit: RateLimit;
 }
 
 export interface SendLoop {
@@ -101,10 +101,10 @@ class Sender implements SendLoop {
     this.#ended = [];
     if (tried.length > 0) await this.#record(tried);
     await this.#renewClaims();
-    const { database, mailer, pace } = this.#options;
+    const { database, mailer, rateLimit } = this.#options;
     const free = this.#stopping ? 0 : mailer.atOnce - this.#inProgress.size;
     if (free === 0) return false;
-    const { emails, delayed } = await claimEmails(database, free, pace);
+    const { emails, delayed } = await claimEmails(database, free, rateLimit);
     if (delayed > 0) this.wake();
     for (const email of emails) {
       this.#inProgress.add(email.id);

@@ -2,7 +2,7 @@
 import { inRequest, type Log, requestNow, toReason } from '@shop/shared/runtime';
 import { runInSpan, SpanKind, startSpan } from '@shop/shared/telemetry';
 import { composeEmail, type Sender } from '../email/email.ts';
-import { type Mailer, UndeliverableError, UnsureError } from '../email/mailer.ts';
+import { DeliveryUnknownError, type Mailer, UndeliverableError } from '../email/mailer.ts';
 import { isAboutOrder, isWithToken } from '../email/notification.ts';
 import type { AttemptedEmail, QueuedEmail, SendOutcome } from '../email/notification-queue.ts';
 
@@ -19,7 +19,7 @@ const mostAttempts = 300;
  * The maximum number of attempts with an unknown outcome, because each of them may have put a copy into the recipient's
  * mailbox.
  */
-const mostUnsure = 3;
+const mostUncertain = 3;
 /** Milliseconds after which the whole delivery is aborted. Each SMTP command has a shorter time-out of its own. */
 const sendWithin = 1_200_000;
 const longestProblem = 1_000;
@@ -62,15 +62,15 @@ async function attempt(
     return { status: 'sent' };
   } catch (error) {
     const problem = storable(toReason(error));
-    const unsure = error instanceof UnsureError;
-    const enough = email.attempts + 1 >= mostAttempts || (unsure && email.unsure + 1 >= mostUnsure);
+    const uncertain = error instanceof DeliveryUnknownError;
+    const enough = email.attempts + 1 >= mostAttempts || (uncertain && email.uncertainAttempts + 1 >= mostUncertain);
     if (error instanceof UndeliverableError || enough) {
       log.error({ ...about, err: error }, 'e-mail given up');
-      return { status: 'failed', problem, unsure };
+      return { status: 'failed', problem, uncertain };
     }
     log.warn({ ...about, err: error }, 'e-mail put off');
-    const delay = unsure ? longestDelay : Math.min(2 ** Math.min(email.attempts, 16), longestDelay);
-    return { status: 'waiting', problem, unsure, delay };
+    const delay = uncertain ? longestDelay : Math.min(2 ** Math.min(email.attempts, 16), longestDelay);
+    return { status: 'waiting', problem, uncertain, delay };
   }
 }
 

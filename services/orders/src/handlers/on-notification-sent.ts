@@ -6,7 +6,7 @@ import type { EventPayloads, SelectiveHandler } from '@shop/shared/events';
 /** An earlier failure that arrives after the success changes nothing. */
 export const onNotificationSent: SelectiveHandler<'notification.sent.v1'> = {
   when: ({ data }) => data.kind === 'order-cancelled' || data.kind === 'order-lines-cancelled',
-  async take({ data }, tx) {
+  async handle({ data }, tx) {
     if (data.kind === 'order-lines-cancelled') return recordLinesNotice(tx, data);
     await sql(
       tx,

@@ -57,7 +57,7 @@ export async function addUpFinishedOrders(pool: Pool): Promise<void> {
 }
 
 /** Starts the loop. The returned function stops it and waits for the statement in progress. */
-export function startAddingUp(pool: Pool, log: Log): () => Promise<void> {
+export function startCounting(pool: Pool, log: Log): () => Promise<void> {
   return startRepeating(
     addUpEvery,
     () => addUpFinishedOrders(pool),

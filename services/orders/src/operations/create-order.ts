@@ -1,6 +1,6 @@
 // POST /v1/orders: reserves the stock in the catalogue, then places the order in one transaction of its own.
 import { violatedConstraint } from '@shop/shared/database';
-import { callerOf, idempotent, keptAnswer, type OperationRequest, type Reply } from '@shop/shared/http';
+import { callerOf, idempotent, type OperationRequest, type Reply, storedResponse } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { Operation, OrdersContext } from '../context.ts';
 import type { components } from '../generated.ts';
@@ -9,8 +9,8 @@ import { checkPrices, readExpectedPrices } from '../order/check-prices.ts';
 import { checkLimits } from '../order/order-limits.ts';
 import { type NewOrder, placeOrder } from '../order/place-order.ts';
 import {
-  abandonReservation,
   type ReservedLine,
+  releaseUnusedReservation,
   reservationIdFor,
   reserveStock,
   type WantedLine,
@@ -31,8 +31,8 @@ export const createOrder: Operation<'createOrder'> = async (request, context) =>
   if (context.needsVerifiedEmail && !callerOf(request).emailVerified) throw unverified();
   const wanted = wantedLines(request.body);
   for (let attempt = 0; ; attempt += 1) {
-    const kept = await keptAnswer(request, context);
-    if (kept !== undefined) return kept;
+    const stored = await storedResponse(request, context);
+    if (stored !== undefined) return stored;
     const reservation = await reserveStock(request, context, reservationIdFor(request, wanted, attempt), wanted);
     if (reservation.state === 'gone') continue;
     if (reservation.state === 'refused') return refuse(request, context, reservation.problem);
@@ -40,7 +40,7 @@ export const createOrder: Operation<'createOrder'> = async (request, context) =>
     const order = priced(reservation.id, wanted, reservation.lines, request.body);
     const problem = checkLimits(order) ?? checkPrices(order, expected, context.orders);
     if (problem !== undefined) {
-      await abandonReservation(request, context, reservation.id);
+      await releaseUnusedReservation(request, context, reservation.id);
       return refuse(request, context, problem);
     }
     try {
@@ -48,7 +48,7 @@ export const createOrder: Operation<'createOrder'> = async (request, context) =>
     } catch (error) {
       // Another request with the key was faster. If it has the same lines, its order has this reservation and keeps it.
       if (error instanceof Problem && error.code === 'idempotency-key-reused')
-        await abandonReservation(request, context, reservation.id);
+        await releaseUnusedReservation(request, context, reservation.id);
       // The reservation was resolved before this COMMIT and cannot be used, so a new one is needed.
       if (!reservationKey.test(violatedConstraint(error) ?? '')) throw error;
     }

@@ -1,5 +1,5 @@
 // POST /v1/orders/{orderId}/ship: assigns units on hand to the order, and records that it has been shipped.
-import { idempotent, keptAnswer } from '@shop/shared/http';
+import { idempotent, storedResponse } from '@shop/shared/http';
 import type { Operation } from '../context.ts';
 import { advanceOrder } from '../order/advance-order.ts';
 import { requireVersion } from '../order/order.ts';
@@ -8,8 +8,8 @@ import { allocateStock } from '../order/stock-reservation.ts';
 
 /** 409 `stock-missing` when units are not on hand. Otherwise the same as for every step of staff. */
 export const shipOrder: Operation<'shipOrder'> = async (request, context) => {
-  const kept = await keptAnswer(request, context);
-  if (kept !== undefined) return kept;
+  const stored = await storedResponse(request, context);
+  if (stored !== undefined) return stored;
   const order = await findShippable(context.database, request.path.orderId);
   if (order !== undefined) {
     requireVersion(request, order);

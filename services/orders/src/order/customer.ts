@@ -6,7 +6,7 @@ import type { ShopEvent } from '@shop/shared/events';
  * Stores a customer unless a newer version is stored, because events may arrive out of order. The same version is
  * stored again, because an event of an older release lacks the telephone number.
  */
-export async function keepCustomer(
+export async function upsertCustomer(
   { data, sequence }: ShopEvent<'account.registered.v1' | 'account.updated.v1'>,
   tx: Transaction,
 ): Promise<void> {
@@ -27,7 +27,9 @@ export async function keepCustomer(
   if (emailVerified === true && stored?.wasVerified === false) await changeWaitingOrders(tx, accountId);
 }
 
-/** The orders show no longer that an e-mail waits for the verification, so they and their histories get new entity tags. */
+/**
+ * The orders show no longer that an e-mail waits for the verification, so they and their histories get new entity tags.
+ */
 async function changeWaitingOrders(tx: Transaction, accountId: string): Promise<void> {
   await sql(
     tx,

@@ -1,4 +1,5 @@
-// The transaction of a new order: the fence row, the order, its lines, its history, its payment, and its event.
+// The transaction of a new order: the claim of the reservation, the order, its lines, its history, its payment, and its
+// event.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { callerOf, type OperationRequest, type Reply } from '@shop/shared/http';
@@ -24,7 +25,7 @@ export interface NewOrder {
 
 /**
  * The reply to the creation of the order. Fails on `reservations_pkey` when the reservation was resolved or used
- * before, because the fence row commits together with the order.
+ * before, because the claim of the reservation commits together with the order.
  */
 export async function placeOrder(
   tx: Transaction,
@@ -97,7 +98,7 @@ async function insertOrder(
   const { lines } = order;
   const [row] = await sql<PlacedRow>(
     tx,
-    `WITH fence AS (
+    `WITH claim AS (
        INSERT INTO reservations (id, account_id, order_id) VALUES ($3, $2, $1)
      ), orders AS (
        INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, shipping_address)

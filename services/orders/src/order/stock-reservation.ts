@@ -182,12 +182,16 @@ function atItems(fault: Fault, wanted: readonly WantedLine[]): Fault[] {
  * an order with it. Then the catalogue releases the stock. When that call fails, the catalogue resolves the reservation
  * after its expiry.
  */
-export async function abandonReservation(request: OperationRequest, context: OrdersContext, id: string): Promise<void> {
+export async function releaseUnusedReservation(
+  request: OperationRequest,
+  context: OrdersContext,
+  id: string,
+): Promise<void> {
   const { accountId } = callerOf(request);
   try {
     if ((await resolveToOrder(context.database, { reservationId: id, accountId })) !== null) return;
     await context.catalogue.post(`/internal/reservations/${id}/release`, undefined, request);
   } catch (error) {
-    context.log.warn({ err: error, reservation: id }, 'a given-up reservation is left to its expiry');
+    context.log.warn({ err: error, reservation: id }, 'an unused reservation is left to its expiry');
   }
 }

@@ -4,7 +4,7 @@
 import { PgBoss } from 'pg-boss';
 import { withClient } from '../../database/index.ts';
 import { toReason } from '../../runtime/index.ts';
-import { BrokerUnavailableError, type Subscription, type TransportOptions, usualPatience } from '../transport.ts';
+import { BrokerUnavailableError, type Subscription, type TransportOptions, usualConnectTimeout } from '../transport.ts';
 import { startWork } from './consumer.ts';
 import { declareQueues } from './queues.ts';
 
@@ -34,10 +34,10 @@ export class Connection {
     this.#connecting = this.#connect();
   }
 
-  /** Resolves when PostgreSQL was reached, or after `patience`; the connection keeps trying in both cases. */
+  /** Resolves when PostgreSQL was reached, or after `connectTimeout`; the connection keeps trying in both cases. */
   async firstConnect(): Promise<void> {
-    const { patience = usualPatience } = this.#options;
-    await Promise.race([this.#connecting, new Promise((resolve) => setTimeout(resolve, patience).unref())]);
+    const { connectTimeout = usualConnectTimeout } = this.#options;
+    await Promise.race([this.#connecting, new Promise((resolve) => setTimeout(resolve, connectTimeout).unref())]);
   }
 
   /** @throws BrokerUnavailableError while the database was never reached */

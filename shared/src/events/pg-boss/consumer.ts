@@ -30,11 +30,11 @@ export async function startWork(boss: PgBoss, topology: Topology, subscription: 
 async function handleJob(
   boss: PgBoss,
   topology: Topology,
-  { consumer, take }: Subscription,
+  { consumer, handle }: Subscription,
   job: JobWithMetadata<Payload>,
 ): Promise<void> {
   const { eventId, content, attempt = 1 } = job.data;
-  const verdict = await take({ content, attempt });
+  const verdict = await handle({ content, attempt });
   if (verdict.kind === 'done') return;
   const { kind, reason } = verdict;
   const next = nextTry(topology, attempt, kind);

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { type Channel, type ChannelModel, connect, type Options, type RecoveringChannelModel } from 'amqplib';
 import { type Log, StartError } from '../../runtime/index.ts';
-import { BrokerUnavailableError, usualPatience } from '../transport.ts';
+import { BrokerUnavailableError, usualConnectTimeout } from '../transport.ts';
 
 export interface ConnectionOptions<C extends Channel> {
   /** The URL of each node. After a failure, the next one is tried. */
@@ -13,7 +13,7 @@ export interface ConnectionOptions<C extends Channel> {
   /** Prepares the channel after every connect. `drop` closes this connection and opens a new one. */
   readonly setUp: (model: ChannelModel, drop: (reason: string) => void) => Promise<C>;
   /** See TransportOptions. */
-  readonly patience?: number;
+  readonly connectTimeout?: number;
   readonly refused?: (error: StartError) => void;
 }
 
@@ -26,7 +26,7 @@ const closeWithin = 1_000;
 const refusals = new Set([403, 406, 530]);
 
 /**
- * Resolves when the connection is open, or after `patience`; it keeps trying in both cases.
+ * Resolves when the connection is open, or after `connectTimeout`; it keeps trying in both cases.
  * @throws StartError when the broker refuses credentials, the vhost or the topology within that time
  */
 export async function openConnection<C extends Channel>(options: ConnectionOptions<C>): Promise<Connection<C>> {
@@ -129,16 +129,17 @@ export class Connection<C extends Channel> {
   }
 
   /**
-   * Resolves at the first connection, or after `patience`. Rejects when the broker refuses the connection before that.
+   * Resolves at the first connection, or after `connectTimeout`. Rejects when the broker refuses the connection before
+   * that.
    */
   #firstConnect(recovering: RecoveringChannelModel): Promise<void> {
-    const { name, log, patience = usualPatience, refused } = this.#options;
+    const { name, log, connectTimeout = usualConnectTimeout, refused } = this.#options;
     return new Promise((resolve, reject) => {
       let waiting = true;
       const timer = setTimeout(() => {
         waiting = false;
         resolve();
-      }, patience);
+      }, connectTimeout);
       recovering.on('connect-failed', (error: Error & { code?: unknown }) => {
         this.#failure = error.message;
         log.warn({ connection: name, reason: error.message }, 'no connection to RabbitMQ');
@@ -178,8 +179,8 @@ export class Connection<C extends Channel> {
       ended = 'channel closed';
       this.#drop(model, ended);
     });
-    // The end of the connection may arrive together with the last reply of the set-up. Then amqplib reports it before it
-    // waits for it, and would not connect again.
+    // The end of the connection may arrive together with the last reply of the set-up. Then amqplib reports it before
+    // it waits for it, and would not connect again.
     await setImmediate();
     if (ended !== undefined) throw new Error(ended);
     this.#current = { model, channel };

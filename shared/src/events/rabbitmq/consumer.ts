@@ -104,8 +104,8 @@ class Deliveries {
   }
 
   async #handle(channel: ConfirmChannel, message: ConsumeMessage, drop: (reason: string) => void): Promise<void> {
-    const { consumer, take } = this.#subscription;
-    const verdict = await take({ content: message.content.toString(), attempt: attemptOf(message) });
+    const { consumer, handle } = this.#subscription;
+    const verdict = await handle({ content: message.content.toString(), attempt: attemptOf(message) });
     // On a closed channel nothing can be acknowledged, and the broker delivers the message again.
     while (this.#open === channel) {
       try {
@@ -137,7 +137,7 @@ class Deliveries {
     const next = nextTry(this.#options.topology, attempt, verdict.kind);
     const target = next === undefined ? this.#names.dead(consumer) : this.#names.retry(consumer, next.delay);
     const { messageId, type } = message.properties;
-    return this.#publisher.send(this.#names.desk(consumer), target, message.content, {
+    return this.#publisher.send(this.#names.direct(consumer), target, message.content, {
       messageId,
       type,
       mandatory: true,

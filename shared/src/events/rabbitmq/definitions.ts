@@ -41,8 +41,8 @@ export interface BrokerDefinitions {
 
 /**
  * The content of a definitions file for `load_definitions` and `rabbitmqctl import_definitions`. The services'
- * EVENTS_URL needs `declare=own` with these users. `operator` may only read dead letters and put messages into the queue of
- * a consumer.
+ * EVENTS_URL needs `declare=own` with these users. `operator` may only read dead letters and put messages into the
+ * queue of a consumer.
  */
 export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinitions): object {
   const names = namesOf(namespace);
@@ -79,7 +79,7 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
     exchanges: [
       exchange(names.exchange, 'topic'),
       exchange(lostExchange(namespace), 'fanout'),
-      ...declared.map(({ desk }) => exchange(desk, 'direct')),
+      ...declared.map(({ direct }) => exchange(direct, 'direct')),
     ],
     queues: declared.flatMap(({ queues }) => queues).map((queue) => ({ ...queue, ...bare })),
     bindings: declared

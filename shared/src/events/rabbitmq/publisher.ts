@@ -74,10 +74,12 @@ export class Publisher {
     return outcomes;
   }
 
-  /** Sends one message to the queue of a consumer. @throws BrokerUnavailableError when the broker does not confirm it */
+  /**
+   * Sends one message to the queue of a consumer. @throws BrokerUnavailableError when the broker does not confirm it
+   */
   async sendTo(consumer: string, content: Buffer, properties: Options.Publish): Promise<void> {
-    const [desk, queue] = [this.#names.desk(consumer), this.#names.queue(consumer)];
-    const outcome = await this.send(desk, queue, content, { ...properties, mandatory: true });
+    const [direct, queue] = [this.#names.direct(consumer), this.#names.queue(consumer)];
+    const outcome = await this.send(direct, queue, content, { ...properties, mandatory: true });
     if (outcome !== 'confirmed')
       throw new BrokerUnavailableError(`the queue of ${consumer} did not accept the message`);
   }

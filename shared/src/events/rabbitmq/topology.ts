@@ -16,7 +16,7 @@ export function namesOf(namespace: string) {
      * The exchange that is bound only to the queues of this consumer. A user with access to the broker's default
      * exchange could write to every queue.
      */
-    desk: (consumer: string) => `${namespace}.${consumer}.desk`,
+    direct: (consumer: string) => `${namespace}.${consumer}.desk`,
   };
 }
 
@@ -48,7 +48,7 @@ export interface BindingDeclaration {
 /** The exchange, queues and bindings of one consumer. */
 export interface ConsumerDeclarations {
   /** The name of its direct exchange. */
-  readonly desk: string;
+  readonly direct: string;
   readonly queues: readonly QueueDeclaration[];
   readonly bindings: readonly BindingDeclaration[];
 }
@@ -71,22 +71,22 @@ function deadLettersTo(exchange: string, queue: string): QueueArguments {
  * A later version of an event therefore reaches the consumer and becomes a dead letter, instead of being lost.
  */
 export function declarationsOf(names: Names, topology: Topology, consumer: string): ConsumerDeclarations {
-  const [desk, main, dead] = [names.desk(consumer), names.queue(consumer), names.dead(consumer)];
+  const [direct, main, dead] = [names.direct(consumer), names.queue(consumer), names.dead(consumer)];
   const quorum = { 'x-queue-type': 'quorum' };
   const queues = [
     { name: dead, arguments: { ...quorum, 'x-delivery-limit': lookLimit } },
     ...retryDelays(topology).map((delay) => ({
       name: names.retry(consumer, delay),
-      arguments: { ...quorum, 'x-message-ttl': delay * 1000, ...deadLettersTo(desk, main) },
+      arguments: { ...quorum, 'x-message-ttl': delay * 1000, ...deadLettersTo(direct, main) },
     })),
-    { name: main, arguments: { ...quorum, 'x-delivery-limit': deliveryLimit, ...deadLettersTo(desk, dead) } },
+    { name: main, arguments: { ...quorum, 'x-delivery-limit': deliveryLimit, ...deadLettersTo(direct, dead) } },
   ];
   const families = new Set((topology.consumers[consumer] ?? []).map((type) => familyOf(type)));
   return {
-    desk,
+    direct,
     queues,
     bindings: [
-      ...queues.map(({ name }) => ({ exchange: desk, queue: name, key: name })),
+      ...queues.map(({ name }) => ({ exchange: direct, queue: name, key: name })),
       ...[...families].map((family) => ({ exchange: names.exchange, queue: main, key: `${family}.*` })),
     ],
   };
@@ -107,8 +107,8 @@ export async function declareConsumer(
   topology: Topology,
   consumer: string,
 ): Promise<void> {
-  const { desk, queues, bindings } = declarationsOf(names, topology, consumer);
-  await channel.assertExchange(desk, 'direct', { durable: true });
+  const { direct, queues, bindings } = declarationsOf(names, topology, consumer);
+  await channel.assertExchange(direct, 'direct', { durable: true });
   for (const queue of queues) await channel.assertQueue(queue.name, { durable: true, arguments: queue.arguments });
   for (const { exchange, queue, key } of bindings) await channel.bindQueue(queue, exchange, key);
 }

@@ -76,7 +76,7 @@ export async function receiveEvents(url: string, provider: ServiceName): Promise
     await transport.subscribe({
       consumer,
       prefetch: 10,
-      async take({ content }) {
+      async handle({ content }) {
         received.push({ consumer, content });
         return { kind: 'done' };
       },

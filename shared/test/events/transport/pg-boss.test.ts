@@ -101,7 +101,7 @@ describe('the embedded queue', () => {
     const stop = await transport.subscribe({
       consumer: 'taker',
       prefetch: 5,
-      async take({ content }) {
+      async handle({ content }) {
         delivered.push(content);
         // Longer than without heartbeats, which pg-boss sends meanwhile.
         await sleep(13_000);

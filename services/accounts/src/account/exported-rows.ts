@@ -29,7 +29,7 @@ const lists = {
 } as const;
 
 /** A place is the time and the id of a row, because the row itself can be deleted before the next page is read. */
-export function ownRows(from: Queryable, list: keyof typeof lists, accountId: string): ReadPage {
+export function exportedRows(from: Queryable, list: keyof typeof lists, accountId: string): ReadPage {
   return async (after = beforeAll) => {
     const { rows } = await from.query<Row>(
       `${lists[list]} WHERE account_id = $1 AND (created_at, id) > ($2, $3) ORDER BY created_at, id LIMIT ${pageSize}`,

@@ -1,5 +1,5 @@
-// Text of customers and staff in e-mails. A stranger may have written it, so no e-mail program may turn a part of it into
-// a link. Every character of it is kept, because it can be a postal address or a name.
+// Text of customers and staff in e-mails. A stranger may have written it, so no e-mail program may turn a part of it
+// into a link. Every character of it is kept, because it can be a postal address or a name.
 
 /**
  * Marks the places where a text is broken, so that it does not become a link. It is a control character, which no text

@@ -4,7 +4,7 @@ import { callerOf, idempotent, type OperationRequest, type Reply } from '@shop/s
 import { Problem } from '@shop/shared/problem';
 import type { Context } from '../context.ts';
 import { Account } from './account.ts';
-import { inside } from './models.ts';
+import { inTransaction } from './models.ts';
 import type { SupportRequest } from './support.ts';
 
 interface SupportOperationRequest extends OperationRequest {
@@ -18,7 +18,7 @@ interface SupportOperationRequest extends OperationRequest {
  * @param status of the answer
  * @throws Problem 404 for an unknown account, 403 for the caller's own and for one with scopes
  */
-export function withSupportedAccount(
+export function withAccountForSupport(
   request: SupportOperationRequest,
   context: Context,
   status: 202 | 204,
@@ -27,7 +27,7 @@ export function withSupportedAccount(
   const { accountId: staffId } = callerOf(request);
   const { reason } = request.body;
   return idempotent<never>(request, context, async (tx) => {
-    const account = await Account.findByPk(request.path.accountId, inside(tx, 'UPDATE'));
+    const account = await Account.findByPk(request.path.accountId, inTransaction(tx, 'UPDATE'));
     if (account === null) throw noSuchAccount();
     if (account.id === staffId) throw new Problem('forbidden', 'This is your own account. Ask a colleague.');
     if (account.scopes.length > 0) {

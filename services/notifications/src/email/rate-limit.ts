@@ -1,10 +1,10 @@
-// The shares from which e-mails reserve their times of sending.
+// The rate limits from which e-mails reserve their times of sending.
 
 /**
  * The number of e-mails of one group (about orders, about the account) that a recipient gets immediately, and the time
  * in which each further one is permitted.
  */
-export interface Pace {
+export interface RateLimit {
   readonly burst: number;
   readonly secondsEach: number;
 }
@@ -21,12 +21,12 @@ const recipientKey = 'address_key(n.recipient)';
 const holderKey = 'address_key(r.email)';
 
 /**
- * The share from which the e-mail `n` of the recipient `r` reserves its time. Strangers can enter an address, but only
- * one account can have it. So verification e-mails have shares of their own: strangers delay neither the notices of the
- * owner of the address nor the verification by the account that has registered it. An address with a tag counts as one
- * that a stranger has entered.
+ * The rate limit from which the e-mail `n` of the recipient `r` reserves its time. Strangers can enter an address, but
+ * only one account can have it. So verification e-mails have rate limits of their own: strangers delay neither the
+ * notices of the owner of the address nor the verification by the account that has registered it. An address with a tag
+ * counts as one that a stranger has entered.
  */
-export const shareOfEmail = `
+export const emailRateLimitKey = `
   CASE
     WHEN n.order_id IS NOT NULL THEN 'order '
     WHEN n.kind = 'email-verification' AND n.details ->> 'addressState' = 'registered'
@@ -37,9 +37,9 @@ export const shareOfEmail = `
   END || ${mailboxOf(`coalesce(${recipientKey}, ${holderKey}, n.account_id::text)`)}`;
 
 /**
- * The share of the client's network whose request caused the e-mail `n`, so that one client cannot make the shop send
- * e-mails to thousands of addresses. NULL for an e-mail that no request of a client caused directly.
+ * The rate limit of the client's network whose request caused the e-mail `n`, so that one client cannot make the shop
+ * send e-mails to thousands of addresses. NULL for an e-mail that no request of a client caused directly.
  */
-export const shareOfNetwork = "'network ' || (n.details ->> 'clientNetwork')";
+export const networkRateLimitKey = "'network ' || (n.details ->> 'clientNetwork')";
 /** How many times the e-mails of one address a client's network may cause. */
 export const networkFactor = 3;

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
 import { createTransport } from 'nodemailer';
-import { inHtml, inText, linkBreak, oneLine, withoutLinks } from '../src/email/plain-words.ts';
+import { inHtml, inText, linkBreak, oneLine, withoutLinks } from '../src/email/safe-text.ts';
 
 const hostile = [
   'Visit https://evil.example',
