@@ -61,7 +61,7 @@ async function reportWith(fault: ProviderFault, movement: Movement): Promise<voi
 
 function move(kind: Movement['kind'], { orderId, amount, currency, fault = 'none', key }: Request): Movement {
   const kept = key === undefined ? undefined : refunds.get(key);
-  if (stored !== undefined) return stored;
+  if (kept !== undefined) return kept;
   const movement = { id: `${kind}_${movements.length + 1}`, kind, orderId, amount, currency };
   movements.push(movement);
   if (key !== undefined) refunds.set(key, movement);

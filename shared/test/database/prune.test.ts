@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectDatabase, type Database, type Expiry, prune, sql, startPruning } from '@shop/shared/database';
 import { expiredEvents } from '@shop/shared/events';
-import { expiredAnswers } from '@shop/shared/http';
+import { expiredResponses } from '@shop/shared/http';
 import { createLog } from '@shop/shared/runtime';
 import { createTestDatabase, eventually, type TestDatabase } from '@shop/shared/testing';
 
@@ -37,10 +37,10 @@ describe('prune', () => {
   });
 
   it('deletes a backlog of more than one batch in one round, and nothing else', async () => {
-    expect(await prune(database.pool, expiredAnswers)).toBe(backlog);
+    expect(await prune(database.pool, expiredResponses)).toBe(backlog);
     expect(await keys()).toBe(1);
     expect(await keys("key = 'young'")).toBe(1);
-    expect(await prune(database.pool, expiredAnswers)).toBe(0);
+    expect(await prune(database.pool, expiredResponses)).toBe(0);
   });
 
   it('keeps earlier deletions when a later batch fails, and deletes the remaining rows the next time', async () => {
@@ -48,34 +48,34 @@ describe('prune', () => {
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not this one'; END $$;
       CREATE TRIGGER refuse BEFORE DELETE ON idempotency_keys FOR EACH ROW WHEN (OLD.key = '11000')
         EXECUTE FUNCTION refuse()`);
-    await expect(prune(database.pool, expiredAnswers)).rejects.toThrow('not this one');
+    await expect(prune(database.pool, expiredResponses)).rejects.toThrow('not this one');
     await query('DROP TRIGGER refuse ON idempotency_keys; DROP FUNCTION refuse()');
     expect(await keys()).toBe(backlog - 10_000 + 1);
-    expect(await prune(database.pool, expiredAnswers)).toBe(backlog - 10_000);
+    expect(await prune(database.pool, expiredResponses)).toBe(backlog - 10_000);
   });
 
   it('skips rows that another transaction has locked, and does not wait', async () => {
     await database.transaction(async (tx) => {
       await sql(tx, "SELECT FROM idempotency_keys WHERE key = '1' FOR UPDATE");
-      expect(await prune(database.pool, expiredAnswers)).toBe(backlog - 1);
+      expect(await prune(database.pool, expiredResponses)).toBe(backlog - 1);
     });
-    expect(await prune(database.pool, expiredAnswers)).toBe(1);
+    expect(await prune(database.pool, expiredResponses)).toBe(1);
   });
 
   it('deletes each row once when several prune', async () => {
-    const deleted = await Promise.all([1, 2, 3].map(() => prune(database.pool, expiredAnswers)));
+    const deleted = await Promise.all([1, 2, 3].map(() => prune(database.pool, expiredResponses)));
     expect(deleted.reduce((sum, each) => sum + each, 0)).toBe(backlog);
     expect(await keys()).toBe(1);
   });
 
   it('starts immediately, and stops after the batch in progress', async () => {
-    await startPruning(database.pool, [expiredAnswers], log)();
+    await startPruning(database.pool, [expiredResponses], log)();
     expect(await keys()).toBe(backlog - 5_000 + 1);
   });
 
   it('prunes the other tables when one fails', async () => {
     const missing: Expiry = { table: 'missing', since: 'created_at', hours: 1 };
-    const stop = startPruning(database.pool, [missing, expiredAnswers], log);
+    const stop = startPruning(database.pool, [missing, expiredResponses], log);
     await eventually(async () => expect(await keys()).toBe(1));
     await stop();
   });
@@ -97,7 +97,7 @@ it('keeps unpublished events and recently published or handled ones', async () =
   expect((await query('SELECT type FROM inbox')).rows).toEqual([{ type: 'new' }]);
 });
 
-it.each([expiredAnswers, ...expiredEvents])(
+it.each([expiredResponses, ...expiredEvents])(
   'has an index to find the expired rows of $table',
   async ({ table, since }) => {
     const { rows } = await database.pool.query(
