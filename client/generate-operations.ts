@@ -8,7 +8,6 @@ import { dereference, type Node, nodeOf, outlineOperations } from '@shop/shared/
  */
 const namesById: Readonly<Record<string, string | null>> = {
   registerAccount: 'register',
-  keepAccount: 'accounts.withdrawErasure',
   issueToken: 'logIn',
   revokeToken: 'logOut',
   createOrder: 'orders.place',

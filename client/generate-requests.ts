@@ -24,7 +24,7 @@ const first = ['registerAccount', 'issueToken', 'listProducts', 'createOrder'];
 
 /** The folder of the requests that end the account or its log-in, after which the others would be refused. */
 const end = 'At the end';
-const last = ['endSession', 'revokeToken', 'eraseAccount', 'keepAccount'];
+const last = ['endSession', 'revokeToken', 'eraseAccount', 'withdrawErasure'];
 
 interface Item {
   readonly id: string;

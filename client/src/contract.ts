@@ -97,7 +97,7 @@ export interface paths {
          * @description Needs an access token that a log-in with the password issued in the last 5 minutes. Without a request for erasure, nothing
          *     changes.
          */
-        delete: operations["keepAccount"];
+        delete: operations["withdrawErasure"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3692,7 +3692,7 @@ export interface operations {
             default: components["responses"]["AccountsRefused"];
         };
     };
-    keepAccount: {
+    withdrawErasure: {
         parameters: {
             query?: never;
             header?: never;
@@ -5456,7 +5456,7 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
     "body": true
   },
   "DELETE /v1/accounts/{accountId}/erase": {
-    "id": "keepAccount",
+    "id": "withdrawErasure",
     "name": "accounts.withdrawErasure",
     "keyed": false
   },

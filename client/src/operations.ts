@@ -12,8 +12,8 @@ export interface Operations {
     readonly update: Operate<'updateAccount'>;
     /** Have one's own account erased. @throws ShopError of `eraseAccount` */
     readonly erase: Operate<'eraseAccount'>;
-    /** Withdraw the erasure of one's own account. @throws ShopError of `keepAccount` */
-    readonly withdrawErasure: Operate<'keepAccount'>;
+    /** Withdraw the erasure of one's own account. @throws ShopError of `withdrawErasure` */
+    readonly withdrawErasure: Operate<'withdrawErasure'>;
     /** Block an account. @throws ShopError of `blockAccount` */
     readonly block: Operate<'blockAccount'>;
     /** Unblock an account. @throws ShopError of `unblockAccount` */

@@ -675,7 +675,7 @@ export interface operations {
             };
         };
     };
-    readonly keepAccount: {
+    readonly withdrawErasure: {
         readonly parameters: {
             readonly query?: never;
             readonly header?: never;

@@ -13,7 +13,6 @@ import { findAccounts } from './operations/find-accounts.ts';
 import { getAccount } from './operations/get-account.ts';
 import { getKeySet } from './operations/get-key-set.ts';
 import { issueToken } from './operations/issue-token.ts';
-import { keepAccount } from './operations/keep-account.ts';
 import { listAccountAudit } from './operations/list-account-audit.ts';
 import { listEndedSessions } from './operations/list-ended-sessions.ts';
 import { listSessions } from './operations/list-sessions.ts';
@@ -26,6 +25,7 @@ import { unblockAccount } from './operations/unblock-account.ts';
 import { undoEmailChange } from './operations/undo-email-change.ts';
 import { updateAccount } from './operations/update-account.ts';
 import { verifyEmail } from './operations/verify-email.ts';
+import { withdrawErasure } from './operations/withdraw-erasure.ts';
 
 export const operations: { readonly [Id in keyof contract]: Operation<Id, CallingContext> } = {
   findAccounts,
@@ -33,7 +33,7 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id, Callin
   getAccount,
   updateAccount,
   eraseAccount,
-  keepAccount,
+  withdrawErasure,
   blockAccount,
   unblockAccount,
   endAccountSessions,

@@ -41,7 +41,10 @@ export const accessRules: AccessRules = {
     body: () => ({ current_password: 'a wrong password' }),
     expected: () => 403,
   },
-  keepAccount: { resource: 'account', expected: (caller, target) => (ownAccount(caller, target) === 200 ? 204 : 403) },
+  withdrawErasure: {
+    resource: 'account',
+    expected: (caller, target) => (ownAccount(caller, target) === 200 ? 204 : 403),
+  },
   verifyEmail: { public: true, body: () => ({ token: 'none' }), expected: () => 400 },
   resendVerification: { expected: (caller) => (caller === 'owner' ? 202 : 404) },
   undoEmailChange: { public: true, body: () => ({ token: 'none' }), expected: () => 400 },

@@ -172,7 +172,7 @@ describe('a walk through Prism', () => {
     // An account with an unverified address would be erased immediately.
     await visit('verifyEmail', 204, { body: { token: await tokenSentTo(email, 'email-verification') } });
     await visit('eraseAccount', 202, { ...own, body: { current_password: password } });
-    await visit('keepAccount', 204, { token: (await logIn(email)).access, path: { accountId: id } });
+    await visit('withdrawErasure', 204, { token: (await logIn(email)).access, path: { accountId: id } });
 
     const support = { token: staff, path: { accountId: id }, body: { reason: 'The holder asked for it.' } };
     await visit('findAccounts', 200, { token: staff, query: { email } });

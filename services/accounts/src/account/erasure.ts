@@ -9,7 +9,7 @@ import { formerAddresses } from './former-address.ts';
  * Withdraws a pending erasure, if there is one: the holder has given a proof that its author may lack. The caller has
  * locked the account and saves it, and the erasure is not due.
  */
-export async function withdrawErasure(tx: Transaction, account: Account, requestId: string | undefined): Promise<void> {
+export async function cancelErasure(tx: Transaction, account: Account, requestId: string | undefined): Promise<void> {
   if (account.eraseAt === null) return;
   account.set({ eraseAt: null });
   await audit(tx, { action: 'erasure-withdrawn', accountId: account.id, requestId, detail: {} });

@@ -4,7 +4,7 @@ import { audit } from '../account/audit.ts';
 import { refuseCommonPassword } from '../account/common-passwords.ts';
 import { requireUsable, useEmailToken, voidEmailTokens } from '../account/email-token.ts';
 import { countCredentialsChange, saveAccount, withdrawEmailChange } from '../account/email-verification.ts';
-import { withdrawErasure } from '../account/erasure.ts';
+import { cancelErasure } from '../account/erasure.ts';
 import type { Operation } from '../context.ts';
 import { endAllFamilies } from '../session/refresh-token.ts';
 import { waiterOf } from '../session/session-client.ts';
@@ -25,7 +25,7 @@ export const confirmPasswordReset: Operation<'confirmPasswordReset'> = async (re
     const { id: accountId } = account;
     // The holder may not know about an unverified change of the address or an erasure, so both are withdrawn.
     await withdrawEmailChange(tx, account, request.id);
-    await withdrawErasure(tx, account, request.id);
+    await cancelErasure(tx, account, request.id);
     account.set({ passwordHash, emailVerified: true });
     countCredentialsChange(account);
     await saveAccount(tx, request, account, { credentialsChanged: ['password'] });

@@ -3,7 +3,7 @@ import { sql, type Transaction } from '@shop/shared/database';
 import { audit } from '../account/audit.ts';
 import { sendEmailToken, useEmailToken, voidEmailTokens } from '../account/email-token.ts';
 import { countCredentialsChange, saveAccount, withdrawEmailChange } from '../account/email-verification.ts';
-import { withdrawErasure } from '../account/erasure.ts';
+import { cancelErasure } from '../account/erasure.ts';
 import { voidLaterChanges } from '../account/former-address.ts';
 import type { Operation } from '../context.ts';
 import { endAllFamilies } from '../session/refresh-token.ts';
@@ -21,7 +21,7 @@ export const undoEmailChange: Operation<'undoEmailChange'> = (request, context) 
     const { account, email, createdAt } = used;
     const { id: accountId, email: present } = account;
     await withdrawEmailChange(tx, account, request.id);
-    await withdrawErasure(tx, account, request.id);
+    await cancelErasure(tx, account, request.id);
     account.set({ email, emailVerified: true });
     const passwordVoided = await isPasswordSuspect(tx, accountId, createdAt);
     if (passwordVoided) account.set({ passwordHash: context.passwords.unmatched });

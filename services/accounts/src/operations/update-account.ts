@@ -21,7 +21,7 @@ import {
   saveAccount,
   withdrawEmailChange,
 } from '../account/email-verification.ts';
-import { withdrawErasure } from '../account/erasure.ts';
+import { cancelErasure } from '../account/erasure.ts';
 import { inTransaction } from '../account/models.ts';
 import { noSuchAccount, ownAccountId } from '../account/own-account.ts';
 import type { Operation } from '../context.ts';
@@ -86,7 +86,7 @@ async function changePassword(
   account.set({ passwordHash });
   countCredentialsChange(account);
   await endAllFamilies(tx, account.id);
-  await withdrawErasure(tx, account, request.id);
+  await cancelErasure(tx, account, request.id);
   const { id: accountId } = account;
   await voidEmailTokens(tx, accountId, ['password-reset']);
   await audit(tx, { action: 'password-changed', accountId, requestId: request.id, detail: {} });

@@ -11,7 +11,7 @@ import {
   voidEmailTokens,
 } from '../account/email-token.ts';
 import { countCredentialsChange, saveAccount } from '../account/email-verification.ts';
-import { withdrawErasure } from '../account/erasure.ts';
+import { cancelErasure } from '../account/erasure.ts';
 import { isFormerOfAnother, returnToFormer } from '../account/former-address.ts';
 import type { Operation } from '../context.ts';
 import { refuseBlocked } from '../session/reauthentication.ts';
@@ -24,7 +24,7 @@ export const verifyEmail: Operation<'verifyEmail'> = (request, context) =>
   useEmailToken(request, context, 'email-verification', request.body.token, async (tx, { account, email }) => {
     if (email === account.pendingEmail) return changeEmail(tx, request, context, account, email);
     if (email !== account.email) throw invalidToken();
-    if (!account.emailVerified) await withdrawErasure(tx, account, request.id);
+    if (!account.emailVerified) await cancelErasure(tx, account, request.id);
     account.set({ emailVerified: true });
     await saveAccount(tx, request, account);
     const detail = { email, by: 'holder' } as const;
