@@ -1,9 +1,9 @@
 // Requests for tools: a Postman collection, and a file for the HTTP clients of editors. Both have every operation of the
 // published contract, with its example.
 import type { Node } from '@shop/shared/contract';
-import { exampleRequest } from '../gateway/plugin/pages/docs/reference/example-request.ts';
-import { type OperationView, operationViews } from '../gateway/plugin/pages/docs/reference/operation-view.ts';
-import { type ExampleRequest, textOfBody } from '../gateway/plugin/pages/docs/reference/snippets.ts';
+import { exampleRequest } from '../web/src/docs/reference/example-request.ts';
+import { type OperationView, operationViews } from '../web/src/docs/reference/operation-view.ts';
+import { type ExampleRequest, textOfBody } from '../web/src/docs/reference/snippets.ts';
 
 /** The variables with their first values. The others are taken from responses. */
 const variables = { baseUrl: 'http://localhost:8080', email: 'kim@example.com', accountId: 'me' };

@@ -18,8 +18,8 @@ import {
 import { problemMediaType } from '@shop/shared/problem';
 import openapiTS, { astToString, type OpenAPITSOptions } from 'openapi-typescript';
 import type ts from 'typescript';
-import type { GatewayConfig } from '../gateway/plugin/entry/gateway-config.ts';
-import { publishedDocument } from '../gateway/plugin/pages/docs/published-document.ts';
+import type { GatewayConfig } from '../gateway/src/entry/gateway-config.ts';
+import { publishedDocument } from '../web/src/docs/published-document.ts';
 import { endpointsOf, functionNames, operationsInterface } from './generate-operations.ts';
 import { httpFile, postmanCollection } from './generate-requests.ts';
 
@@ -207,7 +207,7 @@ const files = new Map([
   ['client/src/operations.ts', operationsInterface(document)],
   ['client/requests/shop.postman_collection.json', postmanCollection(document)],
   ['client/requests/shop.http', httpFile(document)],
-  ['gateway/plugin/pages/docs/reference/client-functions.ts', functionNames(document)],
+  ['web/src/docs/reference/client-functions.ts', functionNames(document)],
   ['shared/src/events/generated.ts', await eventTypes(services)],
 ]);
 for (const service of services) {

@@ -19,9 +19,7 @@ export function configForRegistrations(folder: string): Promise<string> {
 async function copyConfig(folder: string, change: (text: string) => string): Promise<string> {
   await cp(join(root, 'gateway/config'), folder, { recursive: true });
   const file = join(folder, 'gateway.config.yml');
-  const text = change(await readFile(file, 'utf8'))
-    .replaceAll(/\.\.\/\.\.\/(services|docs)\b/g, `${root}$1`)
-    .replaceAll('../plugin/', `${root}gateway/plugin/`);
+  const text = change(await readFile(file, 'utf8')).replaceAll(/\.\.\/\.\.\/(services|docs|web)\b/g, `${root}$1`);
   await writeFile(file, text);
   return folder;
 }

@@ -15,7 +15,8 @@ describe('processes that read a file', () => {
     ['shared/src/http/create-app.ts', ['gateway', ...serviceNames]],
     ['services/orders/src/operations/get-order.ts', ['orders']],
     ['services/orders/openapi.yaml', ['gateway', 'orders']],
-    ['gateway/plugin/limits/rate-limit.ts', ['gateway']],
+    ['gateway/src/limits/rate-limit.ts', ['gateway']],
+    ['web/src/layout.ts', ['gateway']],
     ['docs/errors.md', ['gateway']],
   ])('are named for %s', (path, processes) => {
     expect(processesOf(path)).toEqual(processes);
@@ -39,7 +40,7 @@ describe('watched sources', () => {
 
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'shop-watch-'));
-    for (const folder of ['shared', 'services/orders/src', 'gateway', 'docs'])
+    for (const folder of ['shared', 'services/orders/src', 'gateway', 'web', 'docs'])
       await mkdir(join(root, folder), { recursive: true });
     await writeFile(join(root, 'services/orders/src/main.ts'), 'first');
     stop = watchSources(root, (files) => reported.push(...files));

@@ -17,7 +17,7 @@ import {
   withoutPassword,
 } from '@shop/shared/runtime';
 import { type ServiceName, serviceNames } from '@shop/shared/shop';
-import { anyLocalPort, type CorsOrigins } from '../plugin/entry/cors.ts';
+import { anyLocalPort, type CorsOrigins } from './entry/cors.ts';
 
 type AddressName = `${Uppercase<ServiceName>}_URL`;
 

@@ -2,15 +2,15 @@
 import { createTokenVerifier } from '@shop/shared/auth';
 import { type Environment, runProcess, StartError, toReason } from '@shop/shared/runtime';
 import { readProcessSettings, startTelemetry } from '@shop/shared/telemetry';
-import { createPlugin } from '../plugin/index.ts';
-import { openRateLimitStore } from '../plugin/limits/rate-limit-store.ts';
-import { withHelp } from '../plugin/pages/help-page.ts';
+import { withHelp } from '../../web/src/help-page.ts';
 import { addressNames, readEnvironment } from './config.ts';
-import { startEngine } from './engine.ts';
-import { listen } from './listen.ts';
-import { watchConfig } from './reload.ts';
-import { createGatewayServer } from './server.ts';
-import { settleMemory } from './tuning/memory.ts';
+import { startEngine } from './engine/engine.ts';
+import { watchConfig } from './engine/reload.ts';
+import { openRateLimitStore } from './limits/rate-limit-store.ts';
+import { createPlugin } from './plugin.ts';
+import { listen } from './server/listen.ts';
+import { settleMemory } from './server/memory.ts';
+import { createGatewayServer } from './server/server.ts';
 
 const readSettings = (environment: Environment) => readProcessSettings(environment, readEnvironment);
 

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readYaml } from '@shop/shared/contract';
 import { memoryBounds } from '@shop/shared/runtime';
 import { serviceNames as services } from '@shop/shared/shop';
-import type { GatewayConfig } from '../../gateway/plugin/entry/gateway-config.ts';
+import type { GatewayConfig } from '../../gateway/src/entry/gateway-config.ts';
 import { toolsOf } from '../../test/install-tools.ts';
 import { render } from './kustomize.ts';
 import { containersOf, environmentOf, type Manifest, podOf } from './manifest.ts';

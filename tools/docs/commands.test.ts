@@ -12,8 +12,8 @@ import { eventually } from '@shop/shared/testing';
 import type { Command } from 'commander';
 import { shopProgram } from '../../cli/src/program.ts';
 import { askShop, queryShop, runningShop, runShop } from '../../cli/test/started-shop.ts';
-import { partsOf } from '../../gateway/plugin/pages/board/part-states.ts';
 import { type RunningShop, startShop } from '../../test/running-shop.ts';
+import { partsOf } from '../../web/src/board/part-states.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const password = 'a long and quiet river';
@@ -84,7 +84,8 @@ function commandsOfMessages(): Map<string, string[]> {
   const names = new Set(program.commands.map((command) => command.name()));
   const folders = [
     'cli/src',
-    'gateway/plugin',
+    'gateway/src',
+    'web/src',
     ...readdirSync(join(root, 'services')).map((name) => `services/${name}/src`),
   ];
   for (const folder of folders)

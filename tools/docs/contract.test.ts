@@ -7,10 +7,10 @@ import { dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
 import { problems } from '@shop/shared/problem';
 import { parseSync } from '@swc/core';
 import { parse } from 'yaml';
-import { joinContracts } from '../../gateway/plugin/pages/docs/join-contracts.ts';
-import { publishedDocument } from '../../gateway/plugin/pages/docs/published-document.ts';
-import { problemTexts } from '../../gateway/plugin/pages/problems/problem-texts.ts';
-import { textOf } from '../../gateway/plugin/pages/yaml-document.ts';
+import { joinContracts } from '../../web/src/docs/join-contracts.ts';
+import { publishedDocument } from '../../web/src/docs/published-document.ts';
+import { problemTexts } from '../../web/src/problems/problem-texts.ts';
+import { textOf } from '../../web/src/yaml-document.ts';
 import { contentsOf, examplesOf } from './contents.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -36,7 +36,7 @@ const operations = Object.entries(nodeOf(document.paths)).flatMap(([path, item])
 const contents = contentsOf(document);
 
 /** Returns for each source file its problem codes and sentences. Each `${…}` is replaced by one word, or by a list of words. */
-const said = globSync('{gateway/plugin,gateway/src,shared/src,services/*/src}/**/*.ts', { cwd: root })
+const said = globSync('{gateway/src,web/src,shared/src,services/*/src}/**/*.ts', { cwd: root })
   .filter((path) => !path.endsWith('problem-texts.ts'))
   .flatMap((path) => {
     const texts = textsIn(parseSync(readFileSync(`${root}/${path}`, 'utf8'), { syntax: 'typescript' }));

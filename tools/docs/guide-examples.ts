@@ -1,6 +1,6 @@
 // Reads the examples of the guides: requests with their responses, and TypeScript.
 import { readFileSync } from 'node:fs';
-import { type CommandLines, commandLines } from '../../gateway/plugin/pages/docs/guide-request.ts';
+import { type CommandLines, commandLines } from '../../web/src/docs/guide-request.ts';
 
 export interface Exchange {
   readonly kind: 'http';

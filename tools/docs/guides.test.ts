@@ -10,9 +10,9 @@ import { createShop } from '@shop/client';
 import { dereference, nodeOf } from '@shop/shared/contract';
 import { eventually, installPackage } from '@shop/shared/testing';
 import { askShop } from '../../cli/test/started-shop.ts';
-import { guideNames } from '../../gateway/plugin/pages/docs/chapters.ts';
-import { variables } from '../../gateway/plugin/pages/docs/guide-request.ts';
 import { type RunningShop, startShop } from '../../test/running-shop.ts';
+import { guideNames } from '../../web/src/docs/chapters.ts';
+import { variables } from '../../web/src/docs/guide-request.ts';
 import { differences, type Exchange, examplesOf } from './guide-examples.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

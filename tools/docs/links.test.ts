@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createShop } from '@shop/client';
 import { eventually } from '@shop/shared/testing';
-import { renderGuide } from '../../gateway/plugin/pages/docs/guide.ts';
 import { type RunningShop, startShop } from '../../test/running-shop.ts';
+import { renderGuide } from '../../web/src/docs/guide.ts';
 
 const browser = 'text/html,application/xhtml+xml,*/*;q=0.8';
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -6,9 +6,9 @@ import { type Node, nodeOf } from '@shop/shared/contract';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import { openResponses } from '../../gateway/plugin/pages/docs/open-responses.ts';
-import { publishedDocument } from '../../gateway/plugin/pages/docs/published-document.ts';
-import { reachable } from '../../gateway/plugin/pages/yaml-document.ts';
+import { openResponses } from '../../web/src/docs/open-responses.ts';
+import { publishedDocument } from '../../web/src/docs/published-document.ts';
+import { reachable } from '../../web/src/yaml-document.ts';
 import { contentsOf, examplesOf } from './contents.ts';
 
 const folder = fileURLToPath(new URL('../../gateway/config', import.meta.url));

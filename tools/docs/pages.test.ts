@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { problems } from '@shop/shared/problem';
-import { guideNames, operatorGuideNames } from '../../gateway/plugin/pages/docs/chapters.ts';
 import { startGateway, type TestGateway } from '../../gateway/test/start-gateway.ts';
+import { guideNames, operatorGuideNames } from '../../web/src/docs/chapters.ts';
 
 const folder = fileURLToPath(new URL('../../gateway/config', import.meta.url));
 const guides = [...guideNames, ...operatorGuideNames, 'runbooks', 'runbooks/dead-letters'];

@@ -3,7 +3,7 @@ import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { isNode, type Node, nodeOf, readDocument } from '@shop/shared/contract';
-import { reachable } from '../../gateway/plugin/pages/yaml-document.ts';
+import { reachable } from '../../web/src/yaml-document.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -2,14 +2,14 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import MiniSearch from 'minisearch';
-import type { SearchEntry } from '../../gateway/plugin/pages/docs/search-index.ts';
 import { startGateway, type TestGateway } from '../../gateway/test/start-gateway.ts';
+import type { SearchEntry } from '../../web/src/docs/search-index.ts';
 
 /** The script of the pages. */
 interface Engine {
   createSearch(index: typeof MiniSearch, entries: SearchEntry[]): (query: string) => { readonly id: string }[];
 }
-const engine = new URL('../../gateway/plugin/pages/docs/assets/search-engine.js', import.meta.url).href;
+const engine = new URL('../../web/src/docs/assets/search-engine.js', import.meta.url).href;
 
 const folder = fileURLToPath(new URL('../../gateway/config', import.meta.url));
 

@@ -20,10 +20,10 @@ const generated = [
   'client/src/contract.ts',
   'client/src/operations.ts',
   'deploy/observability/prometheus.yaml',
-  'gateway/plugin/pages/docs/reference/client-functions.ts',
   'package-lock.json',
   'shared/src/events/generated.ts',
   'shared/src/shop/services.ts',
+  'web/src/docs/reference/client-functions.ts',
 ];
 
 /** Matches the names of those tests of test/system/access/matrix.test.ts whose result depends on the new service. */

@@ -6,7 +6,7 @@ import type { ProcessName } from '../shop/processes.ts';
 import { watchTree } from './watch-tree.ts';
 
 const everyProcess: readonly ProcessName[] = ['gateway', ...serviceNames];
-const watchedFolders = ['shared', 'services', 'gateway', 'docs'] as const;
+const watchedFolders = ['shared', 'services', 'gateway', 'web', 'docs'] as const;
 const sourceFile = /\.(?:ts|ya?ml|css|js|svg|md)$/;
 /** An editor writes a file in several steps, and a branch switch writes many files: one restart covers them. */
 const quietTime = 150;
@@ -19,7 +19,7 @@ export function processesOf(path: string): readonly ProcessName[] {
   const [folder = '', name = ''] = path.split(sep);
   if (!sourceFile.test(path) || /[/\\](?:test|testing|node_modules|migrations)[/\\]/.test(path)) return [];
   if (folder === 'shared') return everyProcess;
-  if (folder === 'gateway' || folder === 'docs') return ['gateway'];
+  if (['gateway', 'web', 'docs'].includes(folder)) return ['gateway'];
   const service = serviceNames.find((each) => each === name);
   if (service === undefined) return [];
   return /api\.yaml$/.test(path) ? ['gateway', service] : [service];

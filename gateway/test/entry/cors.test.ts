@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { publishedDocument } from '../../plugin/pages/docs/published-document.ts';
-import { operationViews } from '../../plugin/pages/docs/reference/operation-view.ts';
+import { publishedDocument } from '../../../web/src/docs/published-document.ts';
+import { operationViews } from '../../../web/src/docs/reference/operation-view.ts';
 import { sendRaw } from '../raw.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 

@@ -2,9 +2,9 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createLog } from '@shop/shared/runtime';
-import type { GatewayResponse } from '../../plugin/entry/gateway-request.ts';
-import { FailedAttempts } from '../../plugin/limits/failed-attempts.ts';
-import { openRateLimitStore } from '../../plugin/limits/rate-limit-store.ts';
+import type { GatewayResponse } from '../../src/entry/gateway-request.ts';
+import { FailedAttempts } from '../../src/limits/failed-attempts.ts';
+import { openRateLimitStore } from '../../src/limits/rate-limit-store.ts';
 
 const body = Buffer.from('{"email":"anna@shop.test"}');
 let attempts: FailedAttempts;

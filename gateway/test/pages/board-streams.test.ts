@@ -7,10 +7,10 @@ import { afterEach, expect, it } from '@jest/globals';
 import type { Caller } from '@shop/shared/auth';
 import { createLog, newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
-import { GatewayRequest, type GatewayResponse } from '../../plugin/entry/gateway-request.ts';
-import { BoardStreams } from '../../plugin/pages/board/board-streams.ts';
-import { Traffic } from '../../plugin/pages/board/traffic.ts';
-import { UpstreamDirectory } from '../../plugin/upstream/upstream.ts';
+import { BoardStreams } from '../../../web/src/board/board-streams.ts';
+import { Traffic } from '../../../web/src/board/traffic.ts';
+import { GatewayRequest, type GatewayResponse } from '../../src/entry/gateway-request.ts';
+import { UpstreamDirectory } from '../../src/upstream/upstream.ts';
 
 const caller = { accountId: newId() } as Caller;
 let server: Server<typeof GatewayRequest>;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { isFromThisMachine } from '../../plugin/pages/mail/local-client.ts';
+import { isFromThisMachine } from '../../../web/src/mail/local-client.ts';
 import { sendRaw } from '../raw.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 

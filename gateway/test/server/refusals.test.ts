@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLog } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
-import { createGatewayServer } from '../../src/server.ts';
+import { createGatewayServer } from '../../src/server/server.ts';
 import { sendRaw } from '../raw.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from '@jest/globals';
 import { createLog } from '@shop/shared/runtime';
 import { readEnvironment } from '../../src/config.ts';
-import { createGatewayServer } from '../../src/server.ts';
+import { createGatewayServer } from '../../src/server/server.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 
 const limits = {

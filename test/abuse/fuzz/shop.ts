@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { type Node, readYaml } from '@shop/shared/contract';
 import { startEmbeddedPostgres } from '@shop/shared/embedded';
 import { launchShop, runningShop } from '../../../cli/test/started-shop.ts';
-import type { GatewayConfig } from '../../../gateway/plugin/entry/gateway-config.ts';
-import { publishedDocument } from '../../../gateway/plugin/pages/docs/published-document.ts';
+import type { GatewayConfig } from '../../../gateway/src/entry/gateway-config.ts';
+import { publishedDocument } from '../../../web/src/docs/published-document.ts';
 import { unlimitedConfig } from '../../gateway-config.ts';
 
 export interface FuzzedShop {

@@ -9,7 +9,7 @@ import { Problem } from '@shop/shared/problem';
 import { newId } from '@shop/shared/runtime';
 import { serviceNames } from '@shop/shared/shop';
 import { startServices, type TestServices } from '@shop/shared/testing';
-import { largestFile } from '../../../gateway/plugin/entry/request-body.ts';
+import { largestFile } from '../../../gateway/src/entry/request-body.ts';
 import { startGateway, type TestGateway } from '../../../gateway/test/start-gateway.ts';
 import { largestBody } from './largest-body.ts';
 

@@ -41,12 +41,10 @@ interface Known extends OperationOutline {
   readonly service: ServiceName | undefined;
 }
 
-const operations: readonly Known[] = globSync('{services/*,gateway/plugin/**}/openapi.yaml', { cwd: root }).flatMap(
-  (file) => {
-    const service = /^services\/([^/]+)/.exec(file)?.[1] as ServiceName | undefined;
-    return outlineOperations(readDocument(join(root, file))).map((outline) => ({ ...outline, service }));
-  },
-);
+const operations: readonly Known[] = globSync('{services/*,web/src/**}/openapi.yaml', { cwd: root }).flatMap((file) => {
+  const service = /^services\/([^/]+)/.exec(file)?.[1] as ServiceName | undefined;
+  return outlineOperations(readDocument(join(root, file))).map((outline) => ({ ...outline, service }));
+});
 const internal = operations.filter((operation) => operation.internal);
 const offered = operations.filter((operation) => !operation.internal);
 /** The services that accept requests. */

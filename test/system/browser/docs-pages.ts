@@ -1,6 +1,6 @@
 // The tests of all pages of the documentation on one device, in the light and the dark color scheme.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { guideNames, operatorGuideNames } from '../../../gateway/plugin/pages/docs/chapters.ts';
+import { guideNames, operatorGuideNames } from '../../../web/src/docs/chapters.ts';
 import { findings } from './accessibility.ts';
 import { type Documentation, lightness, openDocumentation, type Visit } from './documentation.ts';
 import { screens } from './screens.ts';

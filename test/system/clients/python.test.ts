@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, it } from '@jest/globals';
 import { installPackage } from '@shop/shared/testing';
 import { parse } from 'yaml';
-import { withoutMarks } from '../../../gateway/plugin/pages/docs/own-values.ts';
-import { publishedDocument } from '../../../gateway/plugin/pages/docs/published-document.ts';
-import { exampleRequest } from '../../../gateway/plugin/pages/docs/reference/example-request.ts';
-import { operationViews } from '../../../gateway/plugin/pages/docs/reference/operation-view.ts';
-import { snippetsOf } from '../../../gateway/plugin/pages/docs/reference/snippets.ts';
+import { withoutMarks } from '../../../web/src/docs/own-values.ts';
+import { publishedDocument } from '../../../web/src/docs/published-document.ts';
+import { exampleRequest } from '../../../web/src/docs/reference/example-request.ts';
+import { operationViews } from '../../../web/src/docs/reference/operation-view.ts';
+import { snippetsOf } from '../../../web/src/docs/reference/snippets.ts';
 
 const folder = fileURLToPath(new URL('../../../gateway/config', import.meta.url));
 const parseAll =

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { createDocumentation } from '../../../gateway/plugin/pages/docs/documentation.ts';
+import { createDocumentation } from '../../../web/src/docs/documentation.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

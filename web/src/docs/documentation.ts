@@ -1,0 +1,85 @@
+// The pages of the documentation: the published document, its reference, the guides, and what can be downloaded.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundleDocument } from '@shop/shared/contract';
+import { serviceNames } from '@shop/shared/shop';
+import type { GatewayConfig } from '../../../gateway/src/entry/gateway-config.ts';
+import { readAssets } from '../assets.ts';
+import { type Page, pagePolicy } from '../layout.ts';
+import { StaticPage } from '../static-page.ts';
+import { readChapters, renderMarkdown } from './chapters.ts';
+import { docsLayout, sections, sideNavigation } from './docs-layout.ts';
+import type { EventDocument } from './event-list.ts';
+import { guideHtml } from './guide-page.ts';
+import { llmsText } from './llms.ts';
+import { overviewHtml, referenceHtml } from './overview-page.ts';
+import { publishedDocument } from './published-document.ts';
+import { operationHtml } from './reference/operation-page.ts';
+import { operationsByTag, operationViews } from './reference/operation-view.ts';
+import { searchIndex } from './search-index.ts';
+
+export interface DocumentationOptions {
+  readonly config: Pick<GatewayConfig, 'pipelines'>;
+  /** The configuration folder. Contracts are named relative to it. */
+  readonly folder: string;
+  /** The folder of the guides. The changelog is beside it. */
+  readonly guides: string;
+  /** The folder of the services, each with its AsyncAPI document. */
+  readonly services: string;
+}
+
+const json = { type: 'application/json' };
+
+/** Path → page. A page is created at the first request for it. @throws when a document or guide is missing or invalid */
+export function createDocumentation(options: DocumentationOptions): Map<string, StaticPage> {
+  const { config, folder, services } = options;
+  const assets = readAssets();
+  const document = publishedDocument(config, folder);
+  const events = serviceNames.map(
+    (service): EventDocument => ({ service, document: bundleDocument(join(services, service, 'asyncapi.yaml')) }),
+  );
+  const operations = operationViews(document);
+  const tags = operationsByTag(document, operations);
+  const chapters = readChapters(options.guides, events);
+  const changelog = renderMarkdown('changelog', readFileSync(join(options.guides, '../CHANGELOG.md'), 'utf8'));
+  const side = sideNavigation(chapters, tags);
+  const layout = docsLayout(assets);
+
+  const pages = new Map(assets.pages);
+  const add = (page: Omit<Page, 'content'>, content: () => string): void => {
+    const create = (): string => layout.page({ ...page, side: side.at(page.address), content: content() });
+    pages.set(page.address, new StaticPage(create, { type: 'text/html; charset=utf-8', contentPolicy: pagePolicy }));
+  };
+  const stylesheet = (name: 'guide.css' | 'reference.css'): string =>
+    `<link rel="stylesheet" href="${assets.addressOf(name)}">\n`;
+  const guideHead = stylesheet('guide.css');
+  const referenceHead = `${stylesheet('reference.css')}<script type="module" src="${assets.addressOf('try.js')}"></script>\n`;
+
+  const overview = { title: 'Documentation', address: '/docs', section: '', head: guideHead };
+  add(overview, () => overviewHtml(chapters, serviceNames));
+  const { address: reference } = sections.reference;
+  add({ title: 'Reference', address: reference, head: guideHead }, () => referenceHtml(tags));
+  for (const operation of operations) {
+    const page = { title: operation.summary, address: operation.address, section: reference, head: referenceHead };
+    add(page, () => operationHtml(document, operation));
+  }
+  for (const { section, guides } of chapters)
+    for (const [index, guide] of guides.entries()) {
+      const page = { title: guide.title, address: guide.address, section, head: guideHead };
+      add(page, () => guideHtml(guide, { previous: guides[index - 1], next: guides[index + 1] }));
+    }
+  add({ title: 'Changelog', address: changelog.address, head: guideHead }, () => guideHtml(changelog));
+
+  pages.set('/v1/openapi.json', new StaticPage(() => JSON.stringify(document), json));
+  for (const { service, document: asyncapi } of events)
+    pages.set(`/docs/asyncapi/${service}.json`, new StaticPage(() => JSON.stringify(asyncapi), json));
+  pages.set(
+    '/docs/search.json',
+    new StaticPage(() => JSON.stringify(searchIndex(document, operations, chapters)), json),
+  );
+  for (const { address, text } of [...chapters.flatMap(({ guides }) => guides), changelog])
+    pages.set(`${address}.md`, new StaticPage(text, { type: 'text/markdown; charset=utf-8' }));
+  const llms = (): string => llmsText(chapters, operations, serviceNames);
+  pages.set('/llms.txt', new StaticPage(llms, { type: 'text/plain; charset=utf-8' }));
+  return pages;
+}

@@ -1,0 +1,85 @@
+// Policy `mail`: the e-mails that a shop on this machine has sent, for those who try it out. `npm start` switches it on.
+import { Problem } from '@shop/shared/problem';
+import type { GatewayRequest } from '../../../gateway/src/entry/gateway-request.ts';
+import { actionSchema, type Policy } from '../../../gateway/src/entry/policy.ts';
+import { isRead } from '../../../gateway/src/entry/read-only.ts';
+import { type Document, sendDocument } from '../../../gateway/src/entry/send-response.ts';
+import { pagePolicy } from '../layout.ts';
+import { prefersHtml } from '../prefers-html.ts';
+import { isFromThisMachine } from './local-client.ts';
+import { listEmails, readEmail } from './mail-folder.ts';
+import { createMailKey, type MailKey } from './mail-key.ts';
+import { createMailPages, type MailPages } from './mail-pages.ts';
+
+export interface ShownEmails {
+  /** The folder of the `.eml` files. */
+  readonly folder: string;
+  /** The secret that a reader of the e-mails presents. */
+  readonly key: string;
+}
+
+/** A page that shows the HTML of an e-mail in a frame. */
+const framingPolicy = `${pagePolicy}; frame-src 'self'`;
+/**
+ * The HTML of an e-mail: no script, no request, no form, and no access to the shop's pages. Its links open pages that
+ * are not restricted. Browsers that support `frame-ancestors` ignore X-Frame-Options (CSP 3 section 6.4.2).
+ */
+const framedPolicy =
+  "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
+
+/**
+ * `/mail` lists the e-mails, `/mail/NAME` shows one of them, and `/mail/NAME/html` is its HTML. They need the key.
+ * Further pages use the tokens of e-mails and contain no secrets.
+ * @param emails without them, the addresses are 404. They always are for a client on another machine
+ */
+export function mail(emails: ShownEmails | undefined): Policy {
+  return {
+    name: 'mail',
+    schema: actionSchema('mail'),
+    policy() {
+      const pages = createMailPages();
+      const key = emails && createMailKey(emails.key);
+      return (request, response, next) => {
+        if (emails === undefined || key === undefined || !isFromThisMachine(request)) throw nothingHere();
+        if (!isRead(request, response)) return;
+        const reply = (document: Document): void => {
+          const headers = ['Cache-Control', 'no-store', ...(document.headers ?? [])];
+          sendDocument(request, response, { type: 'text/html; charset=utf-8', ...document, headers });
+        };
+        answer(emails.folder, key, pages, request).then(reply).catch(next);
+      };
+    },
+  };
+}
+
+async function answer(folder: string, key: MailKey, pages: MailPages, request: GatewayRequest): Promise<Document> {
+  const tokenPage = pages.ofTokens.get(request.path);
+  if (tokenPage !== undefined) return { text: tokenPage, contentPolicy: pagePolicy };
+  const permission = key.permissionOf(request);
+  if (permission === undefined) {
+    if (prefersHtml(request.headers.accept)) return { status: 403, text: pages.locked, contentPolicy: pagePolicy };
+    throw new Problem('forbidden', 'The e-mails need the key that the address printed by `npm start` contains.');
+  }
+  const document = await documentAt(folder, pages, request.path);
+  if (document === undefined) throw nothingHere();
+  return { ...document, headers: permission.headers };
+}
+
+async function documentAt(folder: string, pages: MailPages, path: string): Promise<Document | undefined> {
+  if (path === '/mail') return { text: pages.list(await listEmails(folder), folder), contentPolicy: pagePolicy };
+  const [, name = '', html] = /^\/mail\/([^/]+)(\/html)?$/.exec(path) ?? [];
+  const email = await readEmail(folder, name);
+  if (email === undefined) return undefined;
+  if (html === undefined) return { text: pages.email(email), contentPolicy: framingPolicy };
+  return email.html === undefined ? undefined : { text: withNewTabs(email.html), contentPolicy: framedPolicy };
+}
+
+/** Lets links open in a new tab: the shop's pages cannot be shown in a frame. */
+function withNewTabs(html: string): string {
+  return html.replace(/^\s*(?:<!doctype[^>]*>)?/i, '$&<base target="_blank">');
+}
+
+function nothingHere(): Problem {
+  return new Problem('not-found', 'There is nothing at this address.');
+}

@@ -1,0 +1,99 @@
+// Policy `problems`: the pages at the `type` of every problem document, as JSON or as HTML.
+import { Problem, type ProblemCode, problems } from '@shop/shared/problem';
+import { actionSchema, type Policy } from '../../../gateway/src/entry/policy.ts';
+import { isRead } from '../../../gateway/src/entry/read-only.ts';
+import { type Document, sendDocument } from '../../../gateway/src/entry/send-response.ts';
+import { readAssets } from '../assets.ts';
+import { codeBlock } from '../docs/code-block.ts';
+import { docsLayout, sections } from '../docs/docs-layout.ts';
+import { inlineMarkdown } from '../docs/guide.ts';
+import { escapeHtml, pagePolicy } from '../layout.ts';
+import { prefersHtml } from '../prefers-html.ts';
+import { exampleOf, isCode } from './problem-examples.ts';
+import { problemTexts } from './problem-texts.ts';
+
+/** `/problems` lists all problem codes, `/problems/<code>` explains one of them. */
+export function problemPages(): Policy {
+  const assets = readAssets();
+  const layout = docsLayout(assets);
+  const head = `<link rel="stylesheet" href="${assets.addressOf('guide.css')}">\n`;
+  const codes = Object.keys(problems).filter(isCode);
+  const page = (title: string, address: string, html: string): string => {
+    const content = `<main id="content" class="guide">\n<article>\n${html}\n</article>\n</main>`;
+    return layout.page({
+      title,
+      address,
+      section: sections.problems.address,
+      content,
+      head,
+      side: sideHtml(codes, address),
+    });
+  };
+  const pages = new Map<string, { json: string; html: string }>();
+  const list = codes.map((code) => ({ code, type: `/problems/${code}`, ...problems[code] }));
+  pages.set('/problems', {
+    json: JSON.stringify({ problems: list }),
+    html: page('Problems', '/problems', listHtml(codes)),
+  });
+  for (const code of codes) {
+    const address = `/problems/${code}`;
+    pages.set(address, { json: explanation(code), html: page(problems[code].title, address, codeHtml(code)) });
+  }
+  return {
+    name: 'problems',
+    schema: actionSchema('problems'),
+    policy: () => (request, response) => {
+      const found = pages.get(request.path);
+      if (found === undefined) throw new Problem('not-found', 'There is nothing at this address.');
+      if (!isRead(request, response)) return;
+      const form: Document = prefersHtml(request.headers.accept)
+        ? { type: 'text/html; charset=utf-8', text: found.html, contentPolicy: pagePolicy }
+        : { text: found.json };
+      sendDocument(request, response, {
+        ...form,
+        headers: ['Cache-Control', 'public, max-age=60', 'Vary', 'Accept'],
+      });
+    },
+  };
+}
+
+function explanation(code: ProblemCode): string {
+  const { when, remedy } = problemTexts[code];
+  return JSON.stringify({ code, type: `/problems/${code}`, ...problems[code], when, remedy, example: exampleOf(code) });
+}
+
+function codeHtml(code: ProblemCode): string {
+  const { status, title } = problems[code];
+  const { when, remedy } = problemTexts[code];
+  return `<p class="tag">Problem</p>
+<h1>${escapeHtml(title)}</h1>
+<p><span class="badge">${status}</span> <code>${code}</code></p>
+<h2>When it happens</h2>
+${inlineMarkdown(when)}
+<h2>What to do</h2>
+${inlineMarkdown(remedy)}
+<h2>Example</h2>
+${codeBlock(JSON.stringify(exampleOf(code), null, 2), 'json')}
+<p><a href="/problems">All problems</a> · <a href="/docs/errors">How to handle errors</a></p>`;
+}
+
+/** The list of all problems, by status. */
+function sideHtml(codes: readonly ProblemCode[], current: string): string {
+  const mark = (address: string): string => (address === current ? ' aria-current="page"' : '');
+  const groups = [...Map.groupBy(codes, (code) => problems[code].status)].map(([status, own]) => {
+    const items = own.map((code) => `<li><a href="/problems/${code}"${mark(`/problems/${code}`)}>${code}</a></li>`);
+    return `<p class="label">${status}</p>\n<ul>${items.join('')}</ul>`;
+  });
+  return `<ul><li><a href="/problems"${mark('/problems')}>All problems</a></li></ul>\n${groups.join('\n')}`;
+}
+
+function listHtml(codes: readonly ProblemCode[]): string {
+  const rows = codes.map((code) => {
+    const { status, title } = problems[code];
+    return `<tr><td data-label="Status">${status}</td><td data-label="Code"><a href="/problems/${code}"><code>${code}</code></a></td><td data-label="Meaning">${escapeHtml(title)}</td></tr>`;
+  });
+  return `<h1>Problems</h1>
+<p>Each refusal has one of these codes. <a href="/docs/errors">Errors</a> says how to handle them.</p>
+<table class="folds"><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead>
+<tbody>${rows.join('\n')}</tbody></table>`;
+}
