@@ -1,6 +1,7 @@
 // The typed calls: a function for each HTTP method, with the paths, parameters, bodies and responses of the contract.
 import { endpoints, type operations, type paths } from './contract.ts';
 import { type Conditions, queryValues } from './criteria.ts';
+import type { Send } from './repeat.ts';
 
 export type OperationId = keyof operations;
 
@@ -99,11 +100,12 @@ interface AnyInit extends Omit<RequestInit, 'body'> {
 }
 
 /** @param baseUrl without a trailing slash */
-export function createCalls(baseUrl: string, send: (request: Request) => Promise<Response>): Calls {
+export function createCalls(baseUrl: string, send: Send): Calls {
   const caller =
     (method: string) =>
     async (path: string, init: AnyInit = {}): Promise<Answer<never>> => {
-      const response = await send(requestOf(baseUrl, method, path, init));
+      const { signal, ...rest } = init;
+      const response = await send(requestOf(baseUrl, method, path, rest), signal ?? undefined);
       const [content, isJson] = await contentOf(response);
       const answer =
         response.ok && isJson ? { data: content, response } : { error: content || statusOf(response), response };

@@ -7,7 +7,7 @@ import { type ImportOptions, importProducts, type ProductImport, type ProductLin
 import type { Operations } from './operations.ts';
 import { createWaitFor, type Orders } from './orders.ts';
 import { type Page, pagesOf } from './pages.ts';
-import { type RepeatingSend, repeating } from './repeat.ts';
+import { type RepeatingSend, repeating, type Send } from './repeat.ts';
 import { isPair, type MachineCredentials, machineLogIn, Session, type Tokens } from './session.ts';
 import { dataOf, isShopError, isTemporaryFailure, ShopError } from './shop-error.ts';
 import { unlessAborted } from './unless-aborted.ts';
@@ -25,7 +25,8 @@ export interface ShopOptions {
   readonly tokens?: Tokens;
   /** Called with every new pair of tokens, and with `undefined` when the session has ended. */
   readonly onTokens?: (tokens: Tokens | undefined) => void;
-  readonly fetch?: (request: Request) => Promise<Response>;
+  /** Sends a request instead of `fetch`. The signal aborts it. */
+  readonly fetch?: (request: Request, init: { readonly signal: AbortSignal | null }) => Promise<Response>;
 }
 
 /** The paths whose GET returns a page of a list. */
@@ -68,13 +69,13 @@ export interface Shop extends Omit<Operations, 'importProducts' | 'logIn' | 'log
 }
 
 /** Adds the address and the reason to the error of a request that got no response. */
-function explaining(send: (request: Request) => Promise<Response>) {
-  return async (request: Request): Promise<Response> => {
+function explaining(send: NonNullable<ShopOptions['fetch']>): Send {
+  return async (request, signal) => {
     try {
-      return await send(request);
+      return await send(request, { signal: signal ?? null });
     } catch (error) {
       // `instanceof` would not recognize the TypeError of another realm, as in a test environment.
-      const isOfFetch = (error as Error).name === 'TypeError' && !request.signal.aborted;
+      const isOfFetch = (error as Error).name === 'TypeError' && signal?.aborted !== true;
       throw isOfFetch ? connectionError(request, error as Error) : error;
     }
   };
@@ -87,9 +88,8 @@ const renewalTimeout = 10_000;
 export function createShop(options: ShopOptions): Shop {
   const { attempts = 4, longestWait = 30_000, onTokens = () => {} } = options;
   const baseUrl = options.baseUrl.replace(/\/$/, '');
-  const fetchOnce = explaining(options.fetch ?? ((request) => fetch(request)));
-  const fetchInTime = (request: Request) =>
-    fetchOnce(new Request(request, { signal: AbortSignal.timeout(renewalTimeout) }));
+  const fetchOnce = explaining(options.fetch ?? ((request, init) => fetch(request, init)));
+  const fetchInTime: Send = (request) => fetchOnce(request, AbortSignal.timeout(renewalTimeout));
   const send = repeating(fetchOnce, { attempts, longestWait });
   const renew = repeating(fetchInTime, { attempts, longestWait });
   let session: Session | undefined;
@@ -101,7 +101,7 @@ export function createShop(options: ShopOptions): Shop {
   };
   if (options.tokens !== undefined) begin(options.tokens);
 
-  const call = createCalls(baseUrl, (request) => sendAs(session, request, send));
+  const call = createCalls(baseUrl, (request, signal) => sendAs(session, request, signal, send));
   const isTemporary = (error: unknown): boolean =>
     isTemporaryFailure(error) || (isShopError(error) && error.status === 401 && session?.isRenewalOverdue === true);
   const operations = createOperations(call);
@@ -148,21 +148,26 @@ function pagesIn<Path extends ListPath>(call: Calls, path: Path, ...[init]: Init
  * public (a response with `error="invalid_token"`), sends the request once more with a new token, if there is one. After
  * the end of the session, nothing is sent again.
  */
-async function sendAs(session: Session | undefined, request: Request, send: RepeatingSend): Promise<Response> {
+async function sendAs(
+  session: Session | undefined,
+  request: Request,
+  signal: AbortSignal | undefined,
+  send: RepeatingSend,
+): Promise<Response> {
   // Log-in and log-out need no token. The path is compared without the base path of the shop's address.
   const own = request.headers.has('authorization') || /\/v1\/tokens(\/revoke)?$/.test(request.url);
-  if (session === undefined || own) return send(request);
-  const token = await unlessAborted(session.accessToken(), request.signal);
-  if (token === undefined) return send(request);
+  if (session === undefined || own) return send(request, signal);
+  const token = await unlessAborted(session.accessToken(), signal);
+  if (token === undefined) return send(request, signal);
   const mayRepeat = (): boolean => !session.ended;
   const again = request.clone();
   request.headers.set('Authorization', `Bearer ${token}`);
-  const response = await send(request, mayRepeat);
+  const response = await send(request, signal, mayRepeat);
   if (!isTokenRefused(response)) return response;
-  const renewed = await unlessAborted(session.renew(token), request.signal);
+  const renewed = await unlessAborted(session.renew(token), signal);
   if (renewed === undefined || renewed === token) return response;
   again.headers.set('Authorization', `Bearer ${renewed}`);
-  return send(again, mayRepeat);
+  return send(again, signal, mayRepeat);
 }
 
 function isTokenRefused({ status, headers }: Response): boolean {

@@ -5,7 +5,7 @@ import { unlessAborted } from './unless-aborted.ts';
 export const longestTimer = 2 ** 31 - 1;
 
 /** @throws the reason of the signal as soon as it is aborted */
-export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+export async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, Math.min(milliseconds, longestTimer));

@@ -8,10 +8,18 @@ export interface RepeatOptions {
   readonly longestWait: number;
 }
 
-type Send = (request: Request) => Promise<Response>;
+/**
+ * Sends a request until the signal is aborted. The signal is given beside the request, because a signal in a `Request`
+ * may never be aborted: Node.js may collect the objects that connect it with an `AbortSignal.timeout`.
+ */
+export type Send = (request: Request, signal: AbortSignal | undefined) => Promise<Response>;
 
 /** @param mayRepeat whether the request may be sent again in so many milliseconds; default always */
-export type RepeatingSend = (request: Request, mayRepeat?: (wait: number) => boolean) => Promise<Response>;
+export type RepeatingSend = (
+  request: Request,
+  signal: AbortSignal | undefined,
+  mayRepeat?: (wait: number) => boolean,
+) => Promise<Response>;
 
 const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
 // The POST operations without an `Idempotency-Key` that may be repeated. A repeated renewal returns the same new
@@ -28,19 +36,21 @@ export const temporaryStatuses: ReadonlySet<number> = new Set([429, 502, 503, 50
  * it has the key. It waits for the time of `Retry-After`, and longer before each attempt.
  */
 export function repeating(send: Send, { attempts, longestWait }: RepeatOptions): RepeatingSend {
-  return async (request, mayRepeat = () => true) => {
+  return async (request, signal, mayRepeat = () => true) => {
     const harmless = safe.has(request.method) || request.headers.has('idempotency-key') || repeatable.test(request.url);
     for (let attempt = 1; ; attempt++) {
       const last = attempt >= attempts;
       // A request can be read only once, so every attempt except the last one sends a copy.
-      const outcome = await received(send, last ? request : request.clone()).catch((error: unknown) => ({ error }));
+      const outcome = await received(send, last ? request : request.clone(), signal).catch((error: unknown) => ({
+        error,
+      }));
       const failed = 'error' in outcome;
       const asked = failed ? 0 : (retryAfter(outcome) ?? 0);
       const wait = waitBefore(attempt, asked);
-      const temporary = failed ? harmless && !request.signal.aborted : await mayBeTemporary(outcome, harmless);
+      const temporary = failed ? harmless && signal?.aborted !== true : await mayBeTemporary(outcome, harmless);
       if (!last && temporary && asked <= longestWait && mayRepeat(wait)) {
         // The wait is random, so that clients that failed together do not retry together.
-        await pause(wait * (1 + Math.random() / 10), request.signal);
+        await pause(wait * (1 + Math.random() / 10), signal);
         if (mayRepeat(0)) continue;
       }
       if (failed) throw outcome.error;
@@ -50,8 +60,8 @@ export function repeating(send: Send, { attempts, longestWait }: RepeatOptions):
 }
 
 /** Sends a request, and receives the whole body: a connection that is lost in the middle of it fails the attempt. */
-async function received(send: Send, request: Request): Promise<Response> {
-  const response = await send(request);
+async function received(send: Send, ...sent: Parameters<Send>): Promise<Response> {
+  const response = await send(...sent);
   await response.clone().arrayBuffer();
   return response;
 }

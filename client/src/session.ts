@@ -103,7 +103,9 @@ export class Session {
       body: JSON.stringify(credentials),
     });
     const began = Date.now();
-    const response = await send(request, (wait) => Date.now() + wait < began + repeatWithin).catch(() => undefined);
+    const response = await send(request, undefined, (wait) => Date.now() + wait < began + repeatWithin).catch(
+      () => undefined,
+    );
     const content: unknown = await response?.json().catch(() => undefined);
     const renewed = response?.ok && isTokens(content) ? content : undefined;
     // A 401 without a problem comes from another server, such as a proxy.

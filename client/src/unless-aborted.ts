@@ -4,7 +4,8 @@
  * Resolves with the result of the work, or rejects with the signal's reason as soon as it is aborted. The work itself
  * continues for other callers.
  */
-export function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+export function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason);
     if (signal.aborted) stop();

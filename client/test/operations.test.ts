@@ -1,5 +1,7 @@
 // The functions that follow from the contract: their requests, their results, and the one form of lists.
 import { readFile } from 'node:fs/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { endpoints } from '../src/contract.ts';
 import { createShop, type Shop } from '../src/index.ts';
@@ -74,12 +76,16 @@ describe('the client', () => {
     expect(await shop.products.archive(id)).toBeUndefined();
   });
 
-  it('stops a call when its signal is aborted', async () => {
+  it('stops a call when its signal is aborted, also after the garbage collector has run', async () => {
     const shop = await clientOf('silent');
-    await expect(shop.orders.get(id, { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const collecting = setInterval(collect, 20);
+    const stopped = expect(shop.orders.get(id, { signal: AbortSignal.timeout(300) })).rejects.toMatchObject({
       name: 'TimeoutError',
     });
-  });
+    await stopped.finally(() => clearInterval(collecting));
+  }, 20_000);
 });
 
 describe('a list', () => {
