@@ -19,6 +19,7 @@ import { problemMediaType } from '@shop/shared/problem';
 import openapiTS, { astToString, type OpenAPITSOptions } from 'openapi-typescript';
 import type ts from 'typescript';
 import type { GatewayConfig } from '../gateway/src/entry/gateway-config.ts';
+import { publishedContracts } from '../gateway/src/published-contracts.ts';
 import { publishedDocument } from '../web/src/docs/published-document.ts';
 import { endpointsOf, functionNames, operationsInterface } from './generate-operations.ts';
 import { httpFile, postmanCollection } from './generate-requests.ts';
@@ -35,7 +36,7 @@ function published(): Node {
   const folder = pathOf('gateway/config');
   const config = readYaml(`${folder}/gateway.config.yml`) as Pick<GatewayConfig, 'pipelines'>;
   // The published limits are a setting of the running shop and not a part of the types.
-  return publishedDocument(config, folder, { limits: false });
+  return publishedDocument(publishedContracts(config, folder), { limits: false });
 }
 
 async function clientTypes(document: Node): Promise<string> {

@@ -25,14 +25,14 @@ export function health(upstreams: UpstreamDirectory, draining: () => boolean, st
     if (!isRead(request, response)) return;
     const headers = ['Cache-Control', 'no-store'];
     if (request.path === '/health/live') {
-      sendDocument(request, response, { text: JSON.stringify({ status: 'live' }), headers });
+      sendDocument(request, response, { body: JSON.stringify({ status: 'live' }), headers });
       return;
     }
     const states = [...upstreams.states];
     const ready = !draining() && states.every(([, up]) => up);
     const checks = Object.fromEntries(states.map(([name, up]) => [name, up ? 'ok' : 'failing']));
-    const text = JSON.stringify({ status: ready ? 'ready' : 'not ready', checks });
-    sendDocument(request, response, { status: ready ? 200 : 503, text, headers });
+    const body = JSON.stringify({ status: ready ? 'ready' : 'not ready', checks });
+    sendDocument(request, response, { status: ready ? 200 : 503, body, headers });
   };
 
   return {

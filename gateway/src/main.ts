@@ -2,7 +2,6 @@
 import { createTokenVerifier } from '@shop/shared/auth';
 import { type Environment, runProcess, StartError, toReason } from '@shop/shared/runtime';
 import { readProcessSettings, startTelemetry } from '@shop/shared/telemetry';
-import { withHelp } from '../../web/src/help-page.ts';
 import { addressNames, readEnvironment } from './config.ts';
 import { startEngine } from './engine/engine.ts';
 import { watchConfig } from './engine/reload.ts';
@@ -43,8 +42,7 @@ await runProcess('gateway', readSettings, async (life, { config, telemetry }) =>
   const engine = await startEngine(configFolder, plugin).catch((error: unknown) => {
     throw new StartError(`the configuration in ${configFolder} is not valid: ${toReason(error)}`);
   });
-  const handle = withHelp(engine.handle, { board: config.board === 'on', mail: hasMail }, plugin.addresses);
-  const server = createGatewayServer(handle, config, log);
+  const server = createGatewayServer(plugin.withHelp(engine.handle), config, log);
   const port = await listen(server, config, life, () => {
     draining = true;
   });

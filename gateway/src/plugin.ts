@@ -1,18 +1,16 @@
 // The shop's plugin for express-gateway: the guard in front of every pipeline, the policy of the API, and those of the
 // pages.
-
-import { board } from '../../web/src/board/board.ts';
-import type { MetricsAddresses } from '../../web/src/board/shop-figures.ts';
-import { Traffic } from '../../web/src/board/traffic.ts';
-import { docs } from '../../web/src/docs/docs.ts';
-import { mail, type ShownEmails } from '../../web/src/mail/mail.ts';
-import { problemPages } from '../../web/src/problems/problem-pages.ts';
+import { createPages, type MetricsAddresses, type ShownEmails } from '@shop/web';
 import { type ApiOptions, api } from './api.ts';
+import type { EnginePlugin } from './engine/engine.ts';
 import { guard } from './entry/guard.ts';
-import type { Middleware, Policy } from './entry/policy.ts';
+import type { Middleware } from './entry/policy.ts';
+import { Traffic } from './entry/traffic.ts';
 import { health } from './health.ts';
 import { pageLimit } from './limits/rate-limit.ts';
 import { openRateLimitStore } from './limits/rate-limit-store.ts';
+import { pagePolicies, withHelp } from './pages.ts';
+import { askService } from './upstream/ask-service.ts';
 import { observeUpstreams } from './upstream/measure-attempt.ts';
 import { UpstreamDirectory } from './upstream/upstream.ts';
 
@@ -26,45 +24,37 @@ export interface PluginOptions extends Omit<ApiOptions, 'upstreams' | 'addresses
   readonly emails?: ShownEmails | undefined;
 }
 
-/** The part of the engine's plugin context that is used. */
-export interface PluginContext {
-  registerPolicy(policy: Policy): void;
-  registerGatewayRoute(route: (app: { use(middleware: Middleware): void }) => void): void;
-}
-
-export interface GatewayPlugin {
-  readonly name: string;
-  readonly upstreams: UpstreamDirectory;
-  /** The paths of the operations that are forwarded. */
-  readonly addresses: ReadonlySet<string>;
-  /** Registers the guard and every policy. */
-  init(context: PluginContext): void;
+export interface GatewayPlugin extends EnginePlugin {
+  /** Adds the pages for browsers at addresses where nothing is. */
+  withHelp(handle: Middleware): Middleware;
 }
 
 /** Creates the plugin with its policies. */
 export function createPlugin(options: PluginOptions): GatewayPlugin {
-  const { folder, store, draining, emails, log } = options;
+  const { store, verifier, draining, metrics, emails, log } = options;
   const upstreams = new UpstreamDirectory(log);
   const addresses = new Set<string>();
   observeUpstreams(upstreams);
   const traffic = options.board ? new Traffic() : undefined;
-  const policies = [
-    api({ ...options, upstreams, addresses }),
-    pageLimit(store),
-    health(upstreams, draining, openRateLimitStore(undefined, log)),
-    problemPages(),
-    docs(folder),
-    board({ ...options, upstreams, traffic }),
-    mail(emails),
-  ];
+  const board = traffic && {
+    upstreams: () => upstreams.views,
+    traffic: () => traffic.figures(performance.now()),
+    isValid: (authorization: string) => verifier.known(authorization) !== undefined,
+    ask: askService(upstreams),
+    draining,
+    metrics,
+  };
+  const pages = createPages({ board, emails });
   return {
     name: 'shop',
     upstreams,
-    addresses,
-    init(context) {
-      context.registerGatewayRoute((app) => app.use(guard(options.guard)));
-      if (traffic !== undefined) context.registerGatewayRoute((app) => app.use(traffic.middleware));
-      for (const policy of policies) context.registerPolicy(policy);
-    },
+    policies: [
+      api({ ...options, upstreams, addresses }),
+      pageLimit(store),
+      health(upstreams, draining, openRateLimitStore(undefined, log)),
+      ...pagePolicies(pages, { ...options, upstreams }),
+    ],
+    middleware: [guard(options.guard), ...(traffic === undefined ? [] : [traffic.middleware])],
+    withHelp: (handle) => withHelp(handle, pages, addresses),
   };
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleDocument, type Node, nodeOf, readDocument, readYaml } from '@shop/shared/contract';
 import { problems } from '@shop/shared/problem';
 import type { GatewayConfig } from '../../gateway/src/entry/gateway-config.ts';
+import { publishedContracts } from '../../gateway/src/published-contracts.ts';
 import { publishedDocument } from '../../web/src/docs/published-document.ts';
 import { withProblemExamples } from '../../web/src/problems/problem-examples.ts';
 import type { BaseImages } from './base-images.ts';
@@ -32,7 +33,7 @@ const readers = {
   openapi: () => {
     const folder = pathOf('gateway/config');
     const config = readYaml(`${folder}/gateway.config.yml`) as Pick<GatewayConfig, 'pipelines'>;
-    return publishedDocument(config, folder, { limits: false });
+    return publishedDocument(publishedContracts(config, folder), { limits: false });
   },
   /** Service → its OpenAPI document with the operations for other services only. */
   internal: () =>

@@ -7,6 +7,7 @@ import { dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
 import { problems } from '@shop/shared/problem';
 import { parseSync } from '@swc/core';
 import { parse } from 'yaml';
+import { publishedContracts } from '../../gateway/src/published-contracts.ts';
 import { joinContracts } from '../../web/src/docs/join-contracts.ts';
 import { publishedDocument } from '../../web/src/docs/published-document.ts';
 import { problemTexts } from '../../web/src/problems/problem-texts.ts';
@@ -16,7 +17,7 @@ import { contentsOf, examplesOf } from './contents.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = `${root}/gateway/config`;
 const config = parse(readFileSync(`${folder}/gateway.config.yml`, 'utf8'));
-const document = publishedDocument(config, folder);
+const document = publishedDocument(publishedContracts(config, folder));
 
 interface PublicOperation {
   readonly name: string;

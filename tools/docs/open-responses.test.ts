@@ -6,6 +6,7 @@ import { type Node, nodeOf } from '@shop/shared/contract';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
+import { publishedContracts } from '../../gateway/src/published-contracts.ts';
 import { openResponses } from '../../web/src/docs/open-responses.ts';
 import { publishedDocument } from '../../web/src/docs/published-document.ts';
 import { reachable } from '../../web/src/yaml-document.ts';
@@ -13,8 +14,8 @@ import { contentsOf, examplesOf } from './contents.ts';
 
 const folder = fileURLToPath(new URL('../../gateway/config', import.meta.url));
 const config = parse(readFileSync(`${folder}/gateway.config.yml`, 'utf8'));
-const open = publishedDocument(config, folder);
-const closed = publishedDocument(config, folder, { closed: true });
+const open = publishedDocument(publishedContracts(config, folder));
+const closed = publishedDocument(publishedContracts(config, folder), { closed: true });
 
 function refusesMembers(value: unknown): boolean {
   return /"(?:additional|unevaluated)Properties":false/.test(JSON.stringify(value));

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { parseSync } from '@swc/core';
 import { parse } from 'yaml';
+import { publishedContracts } from '../../gateway/src/published-contracts.ts';
 import { withoutMarks } from '../../web/src/docs/own-values.ts';
 import { publishedDocument } from '../../web/src/docs/published-document.ts';
 import { exampleRequest } from '../../web/src/docs/reference/example-request.ts';
@@ -20,7 +21,7 @@ const config = parse(readFileSync(`${folder}/gateway.config.yml`, 'utf8'));
 const scratch = mkdtempSync(join(tmpdir(), 'shop-snippets-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-const snippets = operationViews(publishedDocument(config, folder)).map((operation) => {
+const snippets = operationViews(publishedDocument(publishedContracts(config, folder))).map((operation) => {
   const texts = snippetsOf(exampleRequest(operation)).map(({ id, text }) => [id, withoutMarks(text)] as const);
   return {
     id: operation.id,

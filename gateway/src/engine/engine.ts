@@ -4,9 +4,18 @@ import { setImmediate } from 'node:timers/promises';
 import EngineConfig from 'express-gateway/lib/config/config.js';
 import registry from 'express-gateway/lib/policies/index.js';
 import type { GatewayConfig } from '../entry/gateway-config.ts';
-import type { Middleware } from '../entry/policy.ts';
-import type { GatewayPlugin } from '../plugin.ts';
+import type { Middleware, Policy } from '../entry/policy.ts';
+import type { UpstreamDirectory } from '../upstream/upstream.ts';
 import { shareContextPrototype } from './engine-context.ts';
+
+export interface EnginePlugin {
+  /** The name in system.config.yml. */
+  readonly name: string;
+  readonly policies: readonly Policy[];
+  /** Runs in front of every pipeline. */
+  readonly middleware: readonly Middleware[];
+  readonly upstreams: UpstreamDirectory;
+}
 
 export interface EngineRouter extends Middleware {
   use(middleware: Middleware): void;
@@ -36,7 +45,7 @@ const pipelines = require('express-gateway/lib/gateway/pipelines.js') as {
  * and mounts a log-in middleware in front of every pipeline.
  * @throws when a plugin, a policy or an endpoint that the configuration names does not exist
  */
-export async function startEngine(folder: string, plugin: GatewayPlugin): Promise<Engine> {
+export async function startEngine(folder: string, plugin: EnginePlugin): Promise<Engine> {
   process.env.EG_CONFIG_DIR = folder;
   const app = Router();
   const system = new EngineConfig();
@@ -45,10 +54,8 @@ export async function startEngine(folder: string, plugin: GatewayPlugin): Promis
   if (plugins.length !== 1 || plugins[0] !== plugin.name) {
     throw new Error(`system.config.yml must name the plugin ${plugin.name} and no other`);
   }
-  plugin.init({
-    registerPolicy: (policy) => registry.register(policy),
-    registerGatewayRoute: (route) => route(app),
-  });
+  for (const policy of plugin.policies) registry.register(policy);
+  for (const middleware of plugin.middleware) app.use(middleware);
   let router = await buildPipelines(plugin);
   app.use((request, response, next) => router(request, response, next));
   return {
@@ -59,7 +66,7 @@ export async function startEngine(folder: string, plugin: GatewayPlugin): Promis
   };
 }
 
-async function buildPipelines(plugin: GatewayPlugin): Promise<EngineRouter> {
+async function buildPipelines(plugin: EnginePlugin): Promise<EngineRouter> {
   try {
     const config = new EngineConfig();
     config.loadConfig('gateway');

@@ -1,8 +1,10 @@
 // The gateway's own responses, problem documents among them, and the header fields of every response.
 import { STATUS_CODES } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { Problem, problemDocument, problemMediaType } from '@shop/shared/problem';
 import { requestIdentity } from '@shop/shared/protocol';
 import { inRequest, type Log, toReason } from '@shop/shared/runtime';
+import type { PageResponse } from '@shop/web';
 import type { GatewayRequest, GatewayResponse } from './gateway-request.ts';
 
 const security = [
@@ -29,22 +31,26 @@ export function commonHeaders(request: Identity, contentPolicy: string = lockedD
   return headers;
 }
 
-export interface Document {
-  readonly status?: number;
-  readonly type?: string;
-  readonly text: string;
-  /** Further header fields, flat. */
-  readonly headers?: readonly string[];
-  readonly contentPolicy?: string;
+/** Bytes of one write. After each write the connection shows whether a slow client still reads. */
+const pieceLength = 64 * 1_024;
+
+/** Sends a response of the gateway itself. */
+export function sendDocument(request: GatewayRequest, response: GatewayResponse, document: PageResponse): void {
+  const { status = 200, type = 'application/json', body, headers = [], contentPolicy, stream } = document;
+  const all = commonHeaders(request, contentPolicy);
+  if (body !== undefined || stream !== undefined) all.push('Content-Type', type);
+  const bytes = Buffer.from(body ?? '');
+  if (body !== undefined) all.push('Content-Length', String(bytes.length));
+  all.push(...headers);
+  response.writeHead(status, all);
+  if (stream !== undefined) stream(response);
+  else if (bytes.length <= pieceLength) response.end(bytes);
+  // The transfer fails only when the client closes the connection, which needs no handling.
+  else pipeline(pieces(bytes), response).catch(() => {});
 }
 
-/** Sends a complete document. */
-export function sendDocument(request: GatewayRequest, response: GatewayResponse, document: Document): void {
-  const { status = 200, type = 'application/json', text, headers = [], contentPolicy } = document;
-  const body = Buffer.from(text);
-  const all = commonHeaders(request, contentPolicy);
-  all.push('Content-Type', type, 'Content-Length', String(body.length), ...headers);
-  response.writeHead(status, all).end(body);
+function* pieces(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; start += pieceLength) yield bytes.subarray(start, start + pieceLength);
 }
 
 /** Sends an error as a problem document. An error that is not a Problem becomes a 500 without internal details. */
@@ -58,8 +64,8 @@ export function sendProblem(request: GatewayRequest, response: GatewayResponse, 
     response.destroy();
     return;
   }
-  const text = JSON.stringify(problemDocument(problem, request.id));
-  sendDocument(request, response, { status: problem.status, type: problemMediaType, text, headers: fieldsOf(problem) });
+  const body = JSON.stringify(problemDocument(problem, request.id));
+  sendDocument(request, response, { status: problem.status, type: problemMediaType, body, headers: fieldsOf(problem) });
 }
 
 /**

@@ -1,6 +1,7 @@
 // An upstream is a service behind the gateway, with one host or several. The directory holds the upstreams in force.
 import { Problem } from '@shop/shared/problem';
 import type { Log } from '@shop/shared/runtime';
+import type { UpstreamView } from '@shop/web';
 import { UpstreamHost, type UpstreamHostOptions } from './upstream-host.ts';
 
 export interface UpstreamOptions extends UpstreamHostOptions {
@@ -86,6 +87,13 @@ export class UpstreamDirectory {
   /** The upstreams in force. */
   get all(): readonly Upstream[] {
     return [...this.#inForce.values()];
+  }
+
+  /** The upstreams in force as the board shows them, by name. */
+  get views(): ReadonlyMap<string, UpstreamView> {
+    return new Map(
+      this.all.map(({ name, ready, open, isNeeded }) => [name, { ready, refusing: open, needed: isNeeded }]),
+    );
   }
 
   /** Whether each upstream that clients need is ready, by name. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { publishedDocument } from '../../../web/src/docs/published-document.ts';
 import { operationViews } from '../../../web/src/docs/reference/operation-view.ts';
+import { publishedContracts } from '../../src/published-contracts.ts';
 import { sendRaw } from '../raw.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 
@@ -17,7 +18,9 @@ const preflight = { 'Access-Control-Request-Method': 'POST', 'Access-Control-Req
 function documentedFields(): Set<string> {
   const folder = fileURLToPath(new URL('../../config', import.meta.url));
   const config = parse(readFileSync(`${folder}/gateway.config.yml`, 'utf8'));
-  const responses = operationViews(publishedDocument(config, folder)).flatMap((operation) => operation.responses);
+  const responses = operationViews(publishedDocument(publishedContracts(config, folder))).flatMap(
+    (operation) => operation.responses,
+  );
   return new Set(responses.flatMap(({ headers }) => headers.map(({ name }) => name.toLowerCase())));
 }
 

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { readYaml } from '@shop/shared/contract';
 import { eventually } from '@shop/shared/testing';
-import { Traffic } from '../../../web/src/board/traffic.ts';
 import type { GatewayConfig } from '../../src/entry/gateway-config.ts';
+import { Traffic } from '../../src/entry/traffic.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 import { type StubService, startStub } from '../stub-service.ts';
 

@@ -6,6 +6,7 @@ import { type Node, readYaml } from '@shop/shared/contract';
 import { startEmbeddedPostgres } from '@shop/shared/embedded';
 import { launchShop, runningShop } from '../../../cli/test/started-shop.ts';
 import type { GatewayConfig } from '../../../gateway/src/entry/gateway-config.ts';
+import { publishedContracts } from '../../../gateway/src/published-contracts.ts';
 import { publishedDocument } from '../../../web/src/docs/published-document.ts';
 import { unlimitedConfig } from '../../gateway-config.ts';
 
@@ -76,7 +77,7 @@ export async function startFuzzedShop(): Promise<FuzzedShop> {
 
 function closedContract(configDir: string): Node {
   const config = readYaml(join(configDir, 'gateway.config.yml')) as Pick<GatewayConfig, 'pipelines'>;
-  return publishedDocument(config, configDir, { closed: true });
+  return publishedDocument(publishedContracts(config, configDir), { closed: true });
 }
 
 /** Lines of level error and above (pino: 50), which a run without faults in the surroundings does not have. */

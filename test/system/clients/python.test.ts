@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, it } from '@jest/globals';
 import { installPackage } from '@shop/shared/testing';
 import { parse } from 'yaml';
+import { publishedContracts } from '../../../gateway/src/published-contracts.ts';
 import { withoutMarks } from '../../../web/src/docs/own-values.ts';
 import { publishedDocument } from '../../../web/src/docs/published-document.ts';
 import { exampleRequest } from '../../../web/src/docs/reference/example-request.ts';
@@ -21,7 +22,7 @@ beforeAll(async () => {
 
 it('is Python', () => {
   const config = parse(readFileSync(`${folder}/gateway.config.yml`, 'utf8'));
-  const operations = operationViews(publishedDocument(config, folder));
+  const operations = operationViews(publishedDocument(publishedContracts(config, folder)));
   const programs = operations.map((operation) =>
     withoutMarks(snippetsOf(exampleRequest(operation)).find(({ id }) => id === 'python')?.text ?? ''),
   );

@@ -4,6 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { publishedContracts } from '../../../gateway/src/published-contracts.ts';
+import { readAssets } from '../../../web/src/assets.ts';
 import { createDocumentation } from '../../../web/src/docs/documentation.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -18,8 +20,9 @@ export interface PublishedFile {
 export async function writeDocuments(folder: string): Promise<PublishedFile[]> {
   const configuration = `${root}/gateway/config`;
   const config = parse(readFileSync(`${configuration}/gateway.config.yml`, 'utf8'));
-  const folders = { folder: configuration, guides: `${root}/docs`, services: `${root}/services` };
-  const pages = [...createDocumentation({ config, ...folders })].filter(([path]) =>
+  const contracts = publishedContracts(config, configuration);
+  const sources = { contracts, guides: `${root}/docs`, services: `${root}/services` };
+  const pages = [...createDocumentation(sources, readAssets())].filter(([path]) =>
     /^\/v1\/openapi\.json$|^\/docs\/asyncapi\//.test(path),
   );
   return Promise.all(

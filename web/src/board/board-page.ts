@@ -1,10 +1,9 @@
 // The board's page: a log-in form, and an empty picture and tables that the script fills.
 import { operatorCommand } from '@shop/shared/shop';
-import { readAssets } from '../assets.ts';
+import type { Assets } from '../assets.ts';
 import { boardLayout, boardSection } from './board-layout.ts';
 
-export function boardPage(): string {
-  const assets = readAssets();
+export function boardPage(assets: Assets): string {
   const content = `<main id="content" class="guide board">
 <h1>The shop now</h1>
 <p id="notice" class="asking" role="status">Log in with an account that has the scope <code>orders:read-all</code>.</p>

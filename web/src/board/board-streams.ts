@@ -1,13 +1,10 @@
 // The streams of server-sent events behind open boards: the state of the shop, every two seconds.
-import type { TokenVerifier } from '@shop/shared/auth';
+import type { ServerResponse } from 'node:http';
 import { Problem } from '@shop/shared/problem';
-import type { GatewayRequest, GatewayResponse } from '../../../gateway/src/entry/gateway-request.ts';
-import { commonHeaders } from '../../../gateway/src/entry/send-response.ts';
-import type { UpstreamDirectory } from '../../../gateway/src/upstream/upstream.ts';
+import type { PageRequest, PageResponse } from '../page.ts';
 import { headlineOf } from './faults.ts';
 import { partsOf, type UpstreamView } from './part-states.ts';
 import { type MetricsAddresses, ShopMetrics } from './shop-figures.ts';
-import type { Traffic } from './traffic.ts';
 
 const every = 2_000;
 /** A stream ends after this time, and when its token is no longer valid. The page then opens the next one. */
@@ -16,58 +13,71 @@ const longest = 5 * 60_000;
 const mostStreams = 50;
 const mostPerAccount = 5;
 
+export interface OperationFigures {
+  readonly operation: string;
+  /** Within the last minute. */
+  readonly requests: number;
+  /** The responses from 400 to 499, and those from 500. */
+  readonly refused: number;
+  readonly failed: number;
+  /** Milliseconds within which half and 99 of 100 requests were answered, rounded up to the next bound. */
+  readonly half: number;
+  readonly most: number;
+}
+
 export interface BoardStreamsOptions {
-  readonly upstreams: UpstreamDirectory;
-  readonly traffic: Traffic;
-  readonly verifier: Pick<TokenVerifier, 'known'>;
+  /** The services as the gateway observes them, by name. */
+  readonly upstreams: () => ReadonlyMap<string, UpstreamView>;
+  /** The operations that were called through this gateway, the busiest first. */
+  readonly traffic: () => readonly OperationFigures[];
+  /** Whether the token of a verified request is still valid. */
+  readonly isValid: (authorization: string) => boolean;
   readonly draining: () => boolean;
   /** Where the processes offer their metrics; without it the board shows only what the gateway itself observes. */
   readonly metrics?: MetricsAddresses | undefined;
 }
 
 export class BoardStreams {
-  readonly #upstreams: UpstreamDirectory;
-  readonly #traffic: Traffic;
-  readonly #verifier: Pick<TokenVerifier, 'known'>;
-  readonly #draining: () => boolean;
+  readonly #options: BoardStreamsOptions;
   readonly #addresses: MetricsAddresses;
   readonly #perAccount = new Map<string, number>();
   #open = 0;
   #metrics: ShopMetrics;
   #polling: NodeJS.Timeout | undefined;
 
-  constructor({ upstreams, traffic, verifier, draining, metrics = [] }: BoardStreamsOptions) {
-    this.#upstreams = upstreams;
-    this.#traffic = traffic;
-    this.#verifier = verifier;
-    this.#draining = draining;
-    this.#addresses = metrics;
-    this.#metrics = new ShopMetrics(metrics);
+  constructor(options: BoardStreamsOptions) {
+    this.#options = options;
+    this.#addresses = options.metrics ?? [];
+    this.#metrics = new ShopMetrics(this.#addresses);
   }
 
   /**
-   * Answers a request with a stream.
+   * Opens a stream.
    * @throws Problem 429 or 503 with `Retry-After` when too many streams are open
    */
-  open(request: GatewayRequest, response: GatewayResponse): void {
-    const headers = [...commonHeaders(request), 'Content-Type', 'text/event-stream', 'Cache-Control', 'no-store'];
-    if (request.method === 'HEAD') {
-      response.writeHead(200, headers).end();
+  open({ method, caller, authorization = '' }: PageRequest): PageResponse {
+    const headers = ['Cache-Control', 'no-store'];
+    if (method === 'HEAD') return { type: 'text/event-stream', headers, stream: (response) => response.end() };
+    const account = caller?.accountId ?? '';
+    this.#enter(account);
+    const stream = (response: ServerResponse): void => this.#send(response, account, authorization);
+    return { type: 'text/event-stream', headers, stream };
+  }
+
+  #send(response: ServerResponse, account: string, authorization: string): void {
+    // The client may have left while its token was verified. Then `close` was already emitted.
+    if (response.destroyed) {
+      this.#leave(account);
       return;
     }
-    // The client may have left while its token was verified. Then `close` was already emitted.
-    if (response.destroyed) return;
-    const account = request.caller?.accountId ?? '';
-    this.#enter(account);
-    response.writeHead(200, headers);
+    const { isValid, draining } = this.#options;
     const began = performance.now();
     const send = (): void => {
       // Nothing is added for a client that does not read. Such a client is disconnected after a while.
       if (response.writableNeedDrain) return;
       const now = performance.now();
-      response.write(`data: ${JSON.stringify(this.#state(now))}\n\n`);
-      const isValid = this.#verifier.known(request.authorization ?? '') !== undefined;
-      if (isValid && !this.#draining() && now - began <= longest) return;
+      response.write(`data: ${JSON.stringify(this.#state())}\n\n`);
+      if (isValid(authorization) && !draining() && now - began <= longest) return;
       // A client that does not read delays `close`, and nothing can be written after the end.
       clearInterval(timer);
       response.end();
@@ -104,14 +114,10 @@ export class BoardStreams {
     this.#polling = setInterval(poll, every);
   }
 
-  #state(now: number): object {
+  #state(): object {
     const shop = this.#metrics.figures();
-    const views = this.#upstreams.all.map(({ name, ready, open, isNeeded }): [string, UpstreamView] => [
-      name,
-      { ready, refusing: open, needed: isNeeded },
-    ]);
-    const operations = this.#traffic.figures(now);
-    const parts = partsOf(new Map(views), shop);
+    const operations = this.#options.traffic();
+    const parts = partsOf(this.#options.upstreams(), shop);
     return { parts, headline: headlineOf(parts), operations, shop, blind: this.#addresses.length === 0 };
   }
 }

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleDocument } from '@shop/shared/contract';
 import { serviceNames } from '@shop/shared/shop';
-import type { GatewayConfig } from '../../../gateway/src/entry/gateway-config.ts';
-import { readAssets } from '../assets.ts';
+import type { Assets } from '../assets.ts';
 import { type Page, pagePolicy } from '../layout.ts';
 import { StaticPage } from '../static-page.ts';
 import { readChapters, renderMarkdown } from './chapters.ts';
@@ -13,15 +12,13 @@ import type { EventDocument } from './event-list.ts';
 import { guideHtml } from './guide-page.ts';
 import { llmsText } from './llms.ts';
 import { overviewHtml, referenceHtml } from './overview-page.ts';
-import { publishedDocument } from './published-document.ts';
+import { type PublishedContract, publishedDocument } from './published-document.ts';
 import { operationHtml } from './reference/operation-page.ts';
 import { operationsByTag, operationViews } from './reference/operation-view.ts';
 import { searchIndex } from './search-index.ts';
 
-export interface DocumentationOptions {
-  readonly config: Pick<GatewayConfig, 'pipelines'>;
-  /** The configuration folder. Contracts are named relative to it. */
-  readonly folder: string;
+export interface DocumentationSources {
+  readonly contracts: readonly PublishedContract[];
   /** The folder of the guides. The changelog is beside it. */
   readonly guides: string;
   /** The folder of the services, each with its AsyncAPI document. */
@@ -31,17 +28,16 @@ export interface DocumentationOptions {
 const json = { type: 'application/json' };
 
 /** Path → page. A page is created at the first request for it. @throws when a document or guide is missing or invalid */
-export function createDocumentation(options: DocumentationOptions): Map<string, StaticPage> {
-  const { config, folder, services } = options;
-  const assets = readAssets();
-  const document = publishedDocument(config, folder);
+export function createDocumentation(sources: DocumentationSources, assets: Assets): Map<string, StaticPage> {
+  const { contracts, guides, services } = sources;
+  const document = publishedDocument(contracts);
   const events = serviceNames.map(
     (service): EventDocument => ({ service, document: bundleDocument(join(services, service, 'asyncapi.yaml')) }),
   );
   const operations = operationViews(document);
   const tags = operationsByTag(document, operations);
-  const chapters = readChapters(options.guides, events);
-  const changelog = renderMarkdown('changelog', readFileSync(join(options.guides, '../CHANGELOG.md'), 'utf8'));
+  const chapters = readChapters(guides, events);
+  const changelog = renderMarkdown('changelog', readFileSync(join(guides, '../CHANGELOG.md'), 'utf8'));
   const side = sideNavigation(chapters, tags);
   const layout = docsLayout(assets);
 
@@ -63,10 +59,10 @@ export function createDocumentation(options: DocumentationOptions): Map<string, 
     const page = { title: operation.summary, address: operation.address, section: reference, head: referenceHead };
     add(page, () => operationHtml(document, operation));
   }
-  for (const { section, guides } of chapters)
-    for (const [index, guide] of guides.entries()) {
+  for (const { section, guides: ofSection } of chapters)
+    for (const [index, guide] of ofSection.entries()) {
       const page = { title: guide.title, address: guide.address, section, head: guideHead };
-      add(page, () => guideHtml(guide, { previous: guides[index - 1], next: guides[index + 1] }));
+      add(page, () => guideHtml(guide, { previous: ofSection[index - 1], next: ofSection[index + 1] }));
     }
   add({ title: 'Changelog', address: changelog.address, head: guideHead }, () => guideHtml(changelog));
 
@@ -77,7 +73,7 @@ export function createDocumentation(options: DocumentationOptions): Map<string, 
     '/docs/search.json',
     new StaticPage(() => JSON.stringify(searchIndex(document, operations, chapters)), json),
   );
-  for (const { address, text } of [...chapters.flatMap(({ guides }) => guides), changelog])
+  for (const { address, text } of [...chapters.flatMap((chapter) => chapter.guides), changelog])
     pages.set(`${address}.md`, new StaticPage(text, { type: 'text/markdown; charset=utf-8' }));
   const llms = (): string => llmsText(chapters, operations, serviceNames);
   pages.set('/llms.txt', new StaticPage(llms, { type: 'text/plain; charset=utf-8' }));

@@ -1,5 +1,5 @@
 // The HTML of the pages under /mail: the list, one e-mail, and the pages to which e-mails with a token link.
-import { readAssets } from '../assets.ts';
+import type { Assets } from '../assets.ts';
 import { createLayout, escapeHtml } from '../layout.ts';
 import type { EmailList, SentEmail } from './mail-folder.ts';
 
@@ -51,8 +51,7 @@ const tokenPages: readonly TokenPage[] = [
   },
 ];
 
-export function createMailPages(): MailPages {
-  const assets = readAssets();
+export function createMailPages(assets: Assets): MailPages {
   const layout = createLayout(assets, [
     { address: listAddress, short: 'E-mails' },
     { address: '/docs', short: 'Documentation' },

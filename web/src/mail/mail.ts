@@ -1,10 +1,8 @@
-// Policy `mail`: the e-mails that a shop on this machine has sent, for those who try it out. `npm start` switches it on.
+// The e-mails that a shop on this machine has sent, for those who try it out. `npm start` switches it on.
 import { Problem } from '@shop/shared/problem';
-import type { GatewayRequest } from '../../../gateway/src/entry/gateway-request.ts';
-import { actionSchema, type Policy } from '../../../gateway/src/entry/policy.ts';
-import { isRead } from '../../../gateway/src/entry/read-only.ts';
-import { type Document, sendDocument } from '../../../gateway/src/entry/send-response.ts';
+import type { Assets } from '../assets.ts';
 import { pagePolicy } from '../layout.ts';
+import { type FindPage, html, type PageRequest, type PageResponse } from '../page.ts';
 import { prefersHtml } from '../prefers-html.ts';
 import { isFromThisMachine } from './local-client.ts';
 import { listEmails, readEmail } from './mail-folder.ts';
@@ -33,53 +31,42 @@ const framedPolicy =
  * Further pages use the tokens of e-mails and contain no secrets.
  * @param emails without them, the addresses are 404. They always are for a client on another machine
  */
-export function mail(emails: ShownEmails | undefined): Policy {
-  return {
-    name: 'mail',
-    schema: actionSchema('mail'),
-    policy() {
-      const pages = createMailPages();
-      const key = emails && createMailKey(emails.key);
-      return (request, response, next) => {
-        if (emails === undefined || key === undefined || !isFromThisMachine(request)) throw nothingHere();
-        if (!isRead(request, response)) return;
-        const reply = (document: Document): void => {
-          const headers = ['Cache-Control', 'no-store', ...(document.headers ?? [])];
-          sendDocument(request, response, { type: 'text/html; charset=utf-8', ...document, headers });
-        };
-        answer(emails.folder, key, pages, request).then(reply).catch(next);
-      };
-    },
+export function mailPages(emails: ShownEmails | undefined, assets: Assets): FindPage {
+  if (emails === undefined) return () => undefined;
+  const pages = createMailPages(assets);
+  const key = createMailKey(emails.key);
+  return (request) => {
+    if (!isFromThisMachine(request)) return undefined;
+    return async () => {
+      const page = await respond(emails.folder, key, pages, request);
+      return { type: html, ...page, headers: ['Cache-Control', 'no-store', ...(page.headers ?? [])] };
+    };
   };
 }
 
-async function answer(folder: string, key: MailKey, pages: MailPages, request: GatewayRequest): Promise<Document> {
+async function respond(folder: string, key: MailKey, pages: MailPages, request: PageRequest): Promise<PageResponse> {
   const tokenPage = pages.ofTokens.get(request.path);
-  if (tokenPage !== undefined) return { text: tokenPage, contentPolicy: pagePolicy };
+  if (tokenPage !== undefined) return { body: tokenPage, contentPolicy: pagePolicy };
   const permission = key.permissionOf(request);
   if (permission === undefined) {
-    if (prefersHtml(request.headers.accept)) return { status: 403, text: pages.locked, contentPolicy: pagePolicy };
+    if (prefersHtml(request.headers.accept)) return { status: 403, body: pages.locked, contentPolicy: pagePolicy };
     throw new Problem('forbidden', 'The e-mails need the key that the address printed by `npm start` contains.');
   }
   const document = await documentAt(folder, pages, request.path);
-  if (document === undefined) throw nothingHere();
+  if (document === undefined) throw new Problem('not-found', 'There is nothing at this address.');
   return { ...document, headers: permission.headers };
 }
 
-async function documentAt(folder: string, pages: MailPages, path: string): Promise<Document | undefined> {
-  if (path === '/mail') return { text: pages.list(await listEmails(folder), folder), contentPolicy: pagePolicy };
+async function documentAt(folder: string, pages: MailPages, path: string): Promise<PageResponse | undefined> {
+  if (path === '/mail') return { body: pages.list(await listEmails(folder), folder), contentPolicy: pagePolicy };
   const [, name = '', html] = /^\/mail\/([^/]+)(\/html)?$/.exec(path) ?? [];
   const email = await readEmail(folder, name);
   if (email === undefined) return undefined;
-  if (html === undefined) return { text: pages.email(email), contentPolicy: framingPolicy };
-  return email.html === undefined ? undefined : { text: withNewTabs(email.html), contentPolicy: framedPolicy };
+  if (html === undefined) return { body: pages.email(email), contentPolicy: framingPolicy };
+  return email.html === undefined ? undefined : { body: withNewTabs(email.html), contentPolicy: framedPolicy };
 }
 
 /** Lets links open in a new tab: the shop's pages cannot be shown in a frame. */
 function withNewTabs(html: string): string {
   return html.replace(/^\s*(?:<!doctype[^>]*>)?/i, '$&<base target="_blank">');
-}
-
-function nothingHere(): Problem {
-  return new Problem('not-found', 'There is nothing at this address.');
 }

@@ -1,25 +1,22 @@
-// Policy `problems`: the pages at the `type` of every problem document, as JSON or as HTML.
-import { Problem, type ProblemCode, problems } from '@shop/shared/problem';
-import { actionSchema, type Policy } from '../../../gateway/src/entry/policy.ts';
-import { isRead } from '../../../gateway/src/entry/read-only.ts';
-import { type Document, sendDocument } from '../../../gateway/src/entry/send-response.ts';
-import { readAssets } from '../assets.ts';
+// The pages at the `type` of every problem document, as JSON or as HTML.
+import { type ProblemCode, problems } from '@shop/shared/problem';
+import type { Assets } from '../assets.ts';
 import { codeBlock } from '../docs/code-block.ts';
 import { docsLayout, sections } from '../docs/docs-layout.ts';
 import { inlineMarkdown } from '../docs/guide.ts';
 import { escapeHtml, pagePolicy } from '../layout.ts';
+import { type FindPage, html } from '../page.ts';
 import { prefersHtml } from '../prefers-html.ts';
 import { exampleOf, isCode } from './problem-examples.ts';
 import { problemTexts } from './problem-texts.ts';
 
 /** `/problems` lists all problem codes, `/problems/<code>` explains one of them. */
-export function problemPages(): Policy {
-  const assets = readAssets();
+export function problemPages(assets: Assets): FindPage {
   const layout = docsLayout(assets);
   const head = `<link rel="stylesheet" href="${assets.addressOf('guide.css')}">\n`;
   const codes = Object.keys(problems).filter(isCode);
-  const page = (title: string, address: string, html: string): string => {
-    const content = `<main id="content" class="guide">\n<article>\n${html}\n</article>\n</main>`;
+  const page = (title: string, address: string, article: string): string => {
+    const content = `<main id="content" class="guide">\n<article>\n${article}\n</article>\n</main>`;
     return layout.page({
       title,
       address,
@@ -39,21 +36,16 @@ export function problemPages(): Policy {
     const address = `/problems/${code}`;
     pages.set(address, { json: explanation(code), html: page(problems[code].title, address, codeHtml(code)) });
   }
-  return {
-    name: 'problems',
-    schema: actionSchema('problems'),
-    policy: () => (request, response) => {
-      const found = pages.get(request.path);
-      if (found === undefined) throw new Problem('not-found', 'There is nothing at this address.');
-      if (!isRead(request, response)) return;
-      const form: Document = prefersHtml(request.headers.accept)
-        ? { type: 'text/html; charset=utf-8', text: found.html, contentPolicy: pagePolicy }
-        : { text: found.json };
-      sendDocument(request, response, {
-        ...form,
-        headers: ['Cache-Control', 'public, max-age=60', 'Vary', 'Accept'],
-      });
-    },
+  return ({ path, headers: { accept } }) => {
+    const found = pages.get(path);
+    const headers = ['Cache-Control', 'public, max-age=60', 'Vary', 'Accept'];
+    return (
+      found &&
+      (() =>
+        prefersHtml(accept)
+          ? { type: html, body: found.html, contentPolicy: pagePolicy, headers }
+          : { body: found.json, headers })
+    );
   };
 }
 

@@ -1,31 +1,32 @@
 // Clients of the board that leave early, or stop reading.
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, it } from '@jest/globals';
 import type { Caller } from '@shop/shared/auth';
-import { createLog, newId } from '@shop/shared/runtime';
+import { newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
-import { BoardStreams } from '../../../web/src/board/board-streams.ts';
-import { Traffic } from '../../../web/src/board/traffic.ts';
-import { GatewayRequest, type GatewayResponse } from '../../src/entry/gateway-request.ts';
-import { UpstreamDirectory } from '../../src/upstream/upstream.ts';
+import { BoardStreams } from '../src/board/board-streams.ts';
 
 const caller = { accountId: newId() } as Caller;
-let server: Server<typeof GatewayRequest>;
+let server: Server;
 afterEach(() => void server.close().closeAllConnections());
 
 /** Starts a server that answers each request with a stream, after `before`. */
-async function start(draining: () => boolean, before: (response: GatewayResponse) => Promise<unknown>) {
-  const upstreams = new UpstreamDirectory(createLog('test', 'silent'));
-  const streams = new BoardStreams({ upstreams, traffic: new Traffic(), verifier: { known: () => caller }, draining });
+async function start(draining: () => boolean, before: (response: ServerResponse) => Promise<unknown>) {
+  const streams = new BoardStreams({ upstreams: () => new Map(), traffic: () => [], isValid: () => true, draining });
   const errors: unknown[] = [];
-  server = createServer({ IncomingMessage: GatewayRequest }, (request, response) => {
-    request.caller = caller;
+  const trace = { id: 'test', traceparent: '', path: '/board/events' };
+  const admitted = { authenticated: true, caller, authorization: 'Bearer token' };
+  server = createServer((request, response) => {
     response.on('error', (error) => errors.push(error));
     before(response)
-      .then(() => streams.open(request, response))
+      .then(() => {
+        const { headers = [], stream } = streams.open(Object.assign(request, trace, admitted));
+        response.writeHead(200, [...headers]);
+        stream?.(response);
+      })
       .catch((error: unknown) => {
         errors.push(error);
         response.writeHead(500).end();
@@ -69,7 +70,7 @@ it('counts no stream of a client that has left before it is opened', async () =>
 
 it('ends the stream of a client that does not read', async () => {
   let draining = false;
-  const responses: GatewayResponse[] = [];
+  const responses: ServerResponse[] = [];
   const { ask, errors } = await start(
     () => draining,
     async (response) => {

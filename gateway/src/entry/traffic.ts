@@ -1,18 +1,7 @@
 // The requests through this gateway in the last minute, by operation: count, outcome and duration.
-import { boardStream } from '../../../gateway/src/entry/gateway-request.ts';
-import type { Middleware } from '../../../gateway/src/entry/policy.ts';
-
-export interface OperationFigures {
-  readonly operation: string;
-  /** Within the last minute. */
-  readonly requests: number;
-  /** The responses from 400 to 499, and those from 500. */
-  readonly refused: number;
-  readonly failed: number;
-  /** Milliseconds within which half and 99 of 100 requests were answered, rounded up to the next of `bounds`. */
-  readonly half: number;
-  readonly most: number;
-}
+import type { OperationFigures } from '@shop/web';
+import { boardStream } from './gateway-request.ts';
+import type { Middleware } from './policy.ts';
 
 interface Slice {
   /** The number of the time slice that these counts belong to. */

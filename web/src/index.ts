@@ -1,0 +1,50 @@
+// The pages of the shop, which the gateway serves: documentation, problems, board, and the e-mails of a local shop.
+import { readAssets } from './assets.ts';
+import { type BoardOptions, boardPages } from './board/board.ts';
+import { type DocumentationSources, docsPages } from './docs/docs.ts';
+import { helpPage } from './help-page.ts';
+import { mailPages, type ShownEmails } from './mail/mail.ts';
+import type { FindPage, PageRequest, PageResponse } from './page.ts';
+import { problemPages } from './problems/problem-pages.ts';
+
+export type { OperationFigures } from './board/board-streams.ts';
+export type { UpstreamView } from './board/part-states.ts';
+export type { MetricsAddresses } from './board/shop-figures.ts';
+export type { PublishedContract } from './docs/published-document.ts';
+export type { Page } from './page.ts';
+export type { BoardOptions, DocumentationSources, FindPage, PageRequest, PageResponse, ShownEmails };
+
+export interface PagesOptions {
+  /** What the board shows; undefined when it is switched off. Then its addresses are 404. */
+  readonly board: BoardOptions | undefined;
+  /** The e-mails that are shown to clients on this machine; undefined for none. */
+  readonly emails: ShownEmails | undefined;
+}
+
+export interface ShopPages {
+  /** Reads the documents and guides. @throws when one is missing or invalid */
+  docs(sources: DocumentationSources): FindPage;
+  readonly problems: FindPage;
+  readonly board: FindPage;
+  readonly mail: FindPage;
+  /**
+   * The response to a read of an address where nothing is: a redirection to a page, or a page of links for a browser;
+   * undefined for programs.
+   */
+  help(request: PageRequest): PageResponse | undefined;
+  /** Addresses that a client may have meant. */
+  readonly addresses: readonly string[];
+}
+
+/** Creates the pages. Each `FindPage` answers the requests below the address with its name. */
+export function createPages({ board, emails }: PagesOptions): ShopPages {
+  const assets = readAssets();
+  return {
+    docs: (sources) => docsPages(sources, assets),
+    problems: problemPages(assets),
+    board: boardPages(board, assets),
+    mail: mailPages(emails, assets),
+    help: helpPage({ board: board !== undefined, mail: emails !== undefined }, assets),
+    addresses: ['/docs', '/problems', ...(board === undefined ? [] : ['/board'])],
+  };
+}
