@@ -9,9 +9,22 @@ import { freePorts } from '@shop/shared/embedded';
 import { eventually, startOtlpReceiver } from '@shop/shared/testing';
 import { startRedis } from '../../gateway/test/redis-server.ts';
 import { startGateway, type TestGateway } from '../../gateway/test/start-gateway.ts';
+import { neededOnlyBy } from './lock.ts';
 
 const shippedConfig = fileURLToPath(new URL('../../gateway/config', import.meta.url));
 const trace = new URL('trace-packages.ts', import.meta.url).href;
+
+/** The packages that only the engine needs. */
+export const ofEngine = neededOnlyBy('node_modules/express-gateway');
+
+/** Not loaded in the runs: a stream of winston loads it when it gets an encoding. */
+const loadedLater = 'node_modules/string_decoder';
+
+/** The packages that only the engine needs and that no run has loaded. */
+export function findUnloaded(runs: readonly LoadedPackages[]): string[] {
+  const loaded = new Set([loadedLater, ...runs.flatMap(({ afterRequests }) => afterRequests)]);
+  return ofEngine.filter((place) => !loaded.has(place));
+}
 
 /** The folders of the loaded packages, sorted: when the gateway was ready, and after the requests. */
 export interface LoadedPackages {
