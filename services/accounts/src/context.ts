@@ -1,12 +1,12 @@
 // The context that main.ts gives to the operations of accounts.
 import type { EmailTokenSeal } from '@shop/shared/auth';
 import type { IdempotencyContext, InternalClient, TypedOperation } from '@shop/shared/http';
-import type { SupportCollections } from './account/support-collections.ts';
 import type { operations } from './generated.ts';
 import type { TokenIssuer } from './session/access-token.ts';
 import type { Passwords } from './session/password.ts';
 import type { RefreshLifetimes } from './session/refresh-token.ts';
 import type { SigningKeys } from './session/signing-key.ts';
+import type { SupportCollections } from './support/support-collections.ts';
 
 export interface Context extends IdempotencyContext {
   readonly passwords: Passwords;

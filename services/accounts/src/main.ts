@@ -6,7 +6,6 @@ import { startPruning, untilAvailable } from '@shop/shared/database';
 import { startErasing, startService } from '@shop/shared/service';
 import { defineAccount } from './account/account.ts';
 import { connectModels } from './account/models.ts';
-import { openSupportCollections } from './account/support-collections.ts';
 import { readEnvironment } from './config.ts';
 import type { CallingContext } from './context.ts';
 import { eraseTraces, startErasingAccounts } from './jobs/erase-accounts.ts';
@@ -17,6 +16,7 @@ import { createKeyEncryption } from './session/key-encryption.ts';
 import { createPasswords } from './session/password.ts';
 import { Semaphore } from './session/semaphore.ts';
 import { followSigningKeys, prepareSigningKeys } from './session/signing-key.ts';
+import { openSupportCollections } from './support/support-collections.ts';
 
 await startService({
   name: 'accounts',

@@ -9,11 +9,11 @@ import { createLog } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { defineAccount } from '../src/account/account.ts';
 import { connectModels } from '../src/account/models.ts';
-import { openSupportCollections } from '../src/account/support-collections.ts';
 import { issueToken } from '../src/operations/issue-token.ts';
 import { createKeyEncryption } from '../src/session/key-encryption.ts';
 import { createPasswords, type Passwords } from '../src/session/password.ts';
 import { followSigningKeys } from '../src/session/signing-key.ts';
+import { openSupportCollections } from '../src/support/support-collections.ts';
 import { countAccounts, freshEmail, logIn, password, register, startAccounts, type TestAccounts } from './accounts.ts';
 
 let accounts: TestAccounts;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import type { TestAnswer } from '@shop/shared/testing';
 import { mailboxCondition } from '../src/account/mailbox.ts';
-import { prefixCondition } from '../src/account/support-collections.ts';
 import { grantScopes } from '../src/operator/index.ts';
+import { prefixCondition } from '../src/support/support-collections.ts';
 import {
   auditOf,
   countEmails,

@@ -13,9 +13,9 @@ import { onStockLinesReleased } from './handlers/on-stock-lines-released.ts';
 import { onStockReleased } from './handlers/on-stock-released.ts';
 import { startCounting } from './jobs/count-orders.ts';
 import { startExpiring } from './jobs/expire-orders.ts';
-import { observeOrders } from './jobs/measure-orders.ts';
 import { operations } from './operations.ts';
 import { eraseOrders } from './order/erase-orders.ts';
+import { observeOrders } from './order/measure-orders.ts';
 import { openOrders } from './order/order.ts';
 
 await startService({

@@ -8,10 +8,10 @@ import { Problem } from '@shop/shared/problem';
 import { clientNetwork } from '@shop/shared/runtime';
 import { emailKey } from '@shop/shared/shop';
 import type { Context } from '../context.ts';
-import { sessionClientOf } from '../session/session-client.ts';
 import { Account, localeOf, notErased } from './account.ts';
 import { audit } from './audit.ts';
 import { inTransaction } from './models.ts';
+import { sessionClientOf } from './session-client.ts';
 
 export type EmailTokenPurpose = EventPayloads['email-token.issued.v1']['kind'];
 

@@ -24,3 +24,10 @@ export async function erasureNotice(
   const formerEmails = await formerAddresses(tx, account);
   return { eraseAt: eraseAt.toISOString(), ...(formerEmails.length > 0 && { formerEmails: [...formerEmails] }) };
 }
+
+/**
+ * The stored response to the registration, which had no authenticated caller. The expression and the operation are those
+ * of the index in migration 0015, because PostgreSQL uses the index for no others.
+ */
+export const isAnswerToRegistration = String.raw`operation_id = 'registerAccount'
+  AND substring(body FROM '^\{"id":"([0-9a-f-]{36})"') = $1::text`;

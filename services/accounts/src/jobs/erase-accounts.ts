@@ -6,7 +6,7 @@ import { type Log, startRepeating } from '@shop/shared/runtime';
 import { type Erased, recordErasure } from '@shop/shared/service';
 import { type AccountDetails, toDetails } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
-import { erasureNotice } from '../account/erasure.ts';
+import { erasureNotice, isAnswerToRegistration } from '../account/erasure.ts';
 import { endAllFamilies } from '../session/refresh-token.ts';
 
 export interface ErasingOptions {
@@ -107,13 +107,6 @@ function eraseOne(database: Database, log: Log): Promise<boolean> {
     return true;
   });
 }
-
-/**
- * The stored response to the registration, which had no authenticated caller. The expression and the operation are those
- * of the index in migration 0015, because PostgreSQL uses the index for no others.
- */
-export const isAnswerToRegistration = String.raw`operation_id = 'registerAccount'
-  AND substring(body FROM '^\{"id":"([0-9a-f-]{36})"') = $1::text`;
 
 /**
  * Erases personal data outside the row of the account: addresses and reasons in the audit log, and events about the

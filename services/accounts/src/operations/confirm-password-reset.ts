@@ -7,7 +7,7 @@ import { countCredentialsChange, saveAccount, withdrawEmailChange } from '../acc
 import { cancelErasure } from '../account/erasure.ts';
 import type { Operation } from '../context.ts';
 import { endAllFamilies } from '../session/refresh-token.ts';
-import { waiterOf } from '../session/session-client.ts';
+import { waiterOf } from '../session/waiter.ts';
 
 /**
  * @throws Problem 400 for a token that is not valid, 422 for a common password, 503 when too many passwords wait for

@@ -7,14 +7,15 @@ import { Account, notErased } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
 import { findHolders } from '../account/mailbox.ts';
 import { inTransaction } from '../account/models.ts';
+import { sessionClientOf } from '../account/session-client.ts';
 import type { Context, Operation } from '../context.ts';
 import { signAccessToken, signMachineToken } from '../session/access-token.ts';
 import { accessTokenSeconds } from '../session/access-token-lifetime.ts';
 import { logInMachine } from '../session/machine.ts';
 import { type RefreshToken, rotate, startFamily } from '../session/refresh-token.ts';
 import type { Waiter } from '../session/semaphore.ts';
-import { sessionClientOf, waiterOf } from '../session/session-client.ts';
 import type { SigningKey } from '../session/signing-key.ts';
+import { waiterOf } from '../session/waiter.ts';
 
 type TokenRequest = Parameters<Operation<'issueToken'>>[0];
 

@@ -1,7 +1,7 @@
 // GET /v1/accounts/{accountId}/audit: one page of the audit log of an account.
 import { fromQuery, readPage } from '@shop/shared/collection';
-import { noSuchAccount } from '../account/account-for-support.ts';
 import type { Operation } from '../context.ts';
+import { noSuchAccount } from '../support/account-for-support.ts';
 
 /** The page and a `Link` to the next one. 400 for an invalid query, 404 for an account that never existed. */
 export const listAccountAudit: Operation<'listAccountAudit'> = async (request, { database, support }) => {

@@ -9,7 +9,7 @@ import { isFormerOfAnother } from '../account/former-address.ts';
 import { addressKeys, isAddressTaken } from '../account/mailbox.ts';
 import { inTransaction } from '../account/models.ts';
 import type { Operation } from '../context.ts';
-import { waiterOf } from '../session/session-client.ts';
+import { waiterOf } from '../session/waiter.ts';
 
 /**
  * @throws Problem 409 for a registered e-mail address, 422 for a common password, 503 when too many passwords wait for

@@ -1,8 +1,8 @@
 // POST /v1/accounts/{accountId}/send-password-reset
 
-import { withAccountForSupport } from '../account/account-for-support.ts';
-import { sendPasswordResetFor } from '../account/support.ts';
 import type { Operation } from '../context.ts';
+import { withAccountForSupport } from '../support/account-for-support.ts';
+import { sendPasswordResetFor } from '../support/support.ts';
 
 /** @throws Problem 429 when staff has sent the account too many of these e-mails */
 export const sendPasswordReset: Operation<'sendPasswordReset'> = (request, context) =>

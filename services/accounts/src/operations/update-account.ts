@@ -27,7 +27,7 @@ import { noSuchAccount, ownAccountId } from '../account/own-account.ts';
 import type { Operation } from '../context.ts';
 import { checkCurrentPassword, requireHolder } from '../session/reauthentication.ts';
 import { endAllFamilies } from '../session/refresh-token.ts';
-import { waiterOf } from '../session/session-client.ts';
+import { waiterOf } from '../session/waiter.ts';
 
 /**
  * A patch that changes nothing keeps the version and sends no event. A new e-mail address takes effect when it is

@@ -3,8 +3,8 @@ import { type Environment, isId } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { emailKey } from '@shop/shared/shop';
 import { mailboxCondition } from '../account/mailbox.ts';
-import { authorSql } from '../account/support-collections.ts';
 import { readDatabaseConfig } from '../config.ts';
+import { authorSql } from '../support/support-collections.ts';
 
 export interface RecordedEntry {
   readonly id: string;

@@ -5,9 +5,8 @@ import { type Environment, newId, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { type AccountDetails, toDetails } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
-import { erasureNotice } from '../account/erasure.ts';
+import { erasureNotice, isAnswerToRegistration } from '../account/erasure.ts';
 import { readDatabaseConfig } from '../config.ts';
-import { isAnswerToRegistration } from '../jobs/erase-accounts.ts';
 
 /**
  * Schedules the erasure of an account after `days`. It is withdrawn by what withdraws the holder's own request: the

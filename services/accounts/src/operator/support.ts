@@ -6,15 +6,15 @@ import { type Environment, isId, newId, StartError } from '@shop/shared/runtime'
 import { withDatabase } from '@shop/shared/service';
 import { emailKey, operatorCommand } from '@shop/shared/shop';
 import { findHolders } from '../account/mailbox.ts';
+import { readDatabaseConfig, readEmailTokenConfig } from '../config.ts';
 import {
   blockAccount,
   endSessionsFor,
   type SupportRequest,
   sendPasswordResetFor,
   unblockAccount,
-} from '../account/support.ts';
-import { prefixCondition } from '../account/support-collections.ts';
-import { readDatabaseConfig, readEmailTokenConfig } from '../config.ts';
+} from '../support/support.ts';
+import { prefixCondition } from '../support/support-collections.ts';
 
 export interface KnownAccount {
   readonly accountId: string;

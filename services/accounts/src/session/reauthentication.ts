@@ -7,7 +7,7 @@ import { Account } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
 import { noSuchAccount } from '../account/own-account.ts';
 import type { Context } from '../context.ts';
-import { waiterOf } from './session-client.ts';
+import { waiterOf } from './waiter.ts';
 
 /** Seconds after a log-in for which its access token proves that the holder makes the request. */
 const recently = 300;

@@ -3,8 +3,8 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { sql, type Transaction } from '@shop/shared/database';
 import { newId } from '@shop/shared/runtime';
+import type { SessionClient } from '../account/session-client.ts';
 import { endSessions } from './ended-session.ts';
-import type { SessionClient } from './session-client.ts';
 
 /** A token, and the id of its family. */
 export interface RefreshToken {

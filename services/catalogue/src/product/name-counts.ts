@@ -14,14 +14,7 @@ import {
   text,
 } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
-
-/** The largest exact count; a larger one is shown as `"1000+"`. */
-export const countedUpTo = 1_000;
-
-/** Converts a count as PostgreSQL prints it into JSON text. */
-export function writeCount(count: string): string {
-  return Number(count) > countedUpTo ? `"${countedUpTo}+"` : count;
-}
+import { countedUpTo, writeCount } from '../search/written-count.ts';
 
 const columns = { brands: 'brand', categories: 'category' } as const;
 export type NameList = keyof typeof columns;

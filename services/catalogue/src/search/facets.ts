@@ -2,9 +2,9 @@
 import { type CollectionSpec, type Criteria, fragmentsOf, matchesNothing, queryRows } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
 import { type Fault, Problem } from '@shop/shared/problem';
-import { writeCount } from '../product/name-counts.ts';
 import { readSample } from './sample.ts';
 import { inAll, inNames, type Terms } from './terms.ts';
+import { writeCount } from './written-count.ts';
 
 export const facetNames = ['brand', 'category', 'price'] as const;
 export type FacetName = (typeof facetNames)[number];

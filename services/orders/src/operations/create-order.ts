@@ -4,8 +4,8 @@ import { callerOf, idempotent, type OperationRequest, type Reply, storedResponse
 import { Problem } from '@shop/shared/problem';
 import type { Operation, OrdersContext } from '../context.ts';
 import type { components } from '../generated.ts';
-import { countRefusal } from '../jobs/measure-orders.ts';
 import { checkPrices, readExpectedPrices } from '../order/check-prices.ts';
+import { countRefusal } from '../order/measure-orders.ts';
 import { checkLimits } from '../order/order-limits.ts';
 import { type NewOrder, placeOrder } from '../order/place-order.ts';
 import {

@@ -2,7 +2,7 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import type { OperationRequest } from '@shop/shared/http';
 import type { components } from '../generated.ts';
-import { countOrder } from '../jobs/measure-orders.ts';
+import { countOrder } from './measure-orders.ts';
 import type { LockedOrder } from './order.ts';
 import type { OrderStatus } from './order-status.ts';
 

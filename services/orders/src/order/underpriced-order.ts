@@ -1,7 +1,7 @@
 // Reports orders at prices that may be a mistake or a theft: those that cost nothing, or far less than usual.
 import type { Transaction } from '@shop/shared/database';
 import type { Log } from '@shop/shared/runtime';
-import { countUnderpriced } from '../jobs/measure-orders.ts';
+import { countUnderpriced } from './measure-orders.ts';
 import type { ReservedLine } from './stock-reservation.ts';
 
 /** A line is reported when it costs less than this share of its usual price. */

@@ -2,9 +2,9 @@
 import type { Transaction } from '@shop/shared/database';
 import { callerOf, idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
+import { Account } from '../account/account.ts';
+import { inTransaction } from '../account/models.ts';
 import type { Context } from '../context.ts';
-import { Account } from './account.ts';
-import { inTransaction } from './models.ts';
 import type { SupportRequest } from './support.ts';
 
 interface SupportOperationRequest extends OperationRequest {

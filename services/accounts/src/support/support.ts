@@ -1,10 +1,10 @@
 // The actions of staff and operators on another person's account. Each change is recorded in the audit log.
 import { sql, type Transaction } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
+import { audit, type SupportAuthor } from '../account/audit.ts';
+import { sendEmailToken, type TokenHolder, type TokenSender } from '../account/email-token.ts';
+import { perHour, untilShare } from '../account/email-verification.ts';
 import { endAllFamilies } from '../session/refresh-token.ts';
-import { audit, type SupportAuthor } from './audit.ts';
-import { sendEmailToken, type TokenHolder, type TokenSender } from './email-token.ts';
-import { perHour, untilShare } from './email-verification.ts';
 
 /** The author and the reason of an action, for the audit log. */
 export interface SupportRequest {

@@ -1,9 +1,6 @@
 // The client of a session, as the list of sessions shows it.
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
-import type { OperationRequest } from '@shop/shared/http';
-import { clientNetwork } from '@shop/shared/runtime';
-import type { Waiter } from './semaphore.ts';
 
 export interface SessionClient {
   /** The IP address; null when the request did not pass the gateway. */
@@ -24,17 +21,4 @@ export function sessionClientOf(headers: IncomingHttpHeaders): SessionClient {
     address: isAddress ? address : null,
     userAgent: shown === '' ? null : shown.slice(0, longestUserAgent).trimEnd(),
   };
-}
-
-/** Milliseconds that a request without a deadline has, and the part of a deadline that is left for the rest of the work. */
-const [withoutDeadline, reserve] = [30_000, 1_000];
-
-/**
- * The client that waits for a hash. The gateway sends the time that is left until it gives up the request.
- * @param isKnown whether the client has proved before that it belongs to the account
- */
-export function waiterOf({ headers, signal }: OperationRequest, isKnown: boolean): Waiter {
-  const left = Number(headers['request-timeout-ms'] ?? withoutDeadline);
-  const maximumWait = Number.isFinite(left) ? Math.max(0, left - reserve) : withoutDeadline;
-  return { network: clientNetwork(sessionClientOf(headers).address ?? ''), isKnown, maximumWait, signal };
 }

@@ -13,7 +13,7 @@ import {
   time,
   uuid,
 } from '@shop/shared/collection';
-import { mailboxCondition } from './mailbox.ts';
+import { mailboxCondition } from '../account/mailbox.ts';
 
 /** The members by which staff recognises an account. Staff sees no other members. */
 const accounts = {
