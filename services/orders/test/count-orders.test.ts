@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import { addUpFinishedOrders } from '../src/jobs/count-orders.ts';
 import { countOrders } from '../src/operator/index.ts';
+import { addUpFinishedOrders } from '../src/order/count-orders.ts';
 import { type Customer, startShop, type TestShop } from './shop.ts';
 
 let shop: TestShop;

@@ -83,3 +83,7 @@ export async function audit<Action extends keyof AuditDetails>(
     ],
   );
 }
+
+/** The SQL expression for the author of a row of the audit log. */
+export const authorSql =
+  "(CASE WHEN staff_id IS NOT NULL THEN 'staff' WHEN request_id IS NULL THEN 'operator' ELSE 'client' END)";

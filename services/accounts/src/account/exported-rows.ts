@@ -1,6 +1,6 @@
 // Reads the rows that accounts stores about an account, for an export: page by page, the oldest first.
 import type { Queryable } from '@shop/shared/database';
-import { authorSql } from '../support/support-collections.ts';
+import { authorSql } from './audit.ts';
 
 /** One page of a list, and the place where the next one begins. Without `next`, it is the last page. */
 export interface Page {

@@ -2,9 +2,9 @@
 import { type Environment, isId } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { emailKey } from '@shop/shared/shop';
+import { authorSql } from '../account/audit.ts';
 import { mailboxCondition } from '../account/mailbox.ts';
 import { readDatabaseConfig } from '../config.ts';
-import { authorSql } from '../support/support-collections.ts';
 
 export interface RecordedEntry {
   readonly id: string;

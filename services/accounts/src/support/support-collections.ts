@@ -13,6 +13,7 @@ import {
   time,
   uuid,
 } from '@shop/shared/collection';
+import { authorSql } from '../account/audit.ts';
 import { mailboxCondition } from '../account/mailbox.ts';
 
 /** The members by which staff recognises an account. Staff sees no other members. */
@@ -45,10 +46,6 @@ const byEmail: CollectionSpec = {
 export function prefixCondition(prefix: string): string {
   return `(mailbox_key ^@ ${prefix} OR email_key ^@ ${prefix} OR (name_key(name) COLLATE "C") ^@ name_key(${prefix}))`;
 }
-
-/** The SQL expression for the author of a row of the audit log. */
-export const authorSql =
-  "(CASE WHEN staff_id IS NOT NULL THEN 'staff' WHEN request_id IS NULL THEN 'operator' ELSE 'client' END)";
 
 const byPrefix: CollectionSpec = {
   ...accounts,

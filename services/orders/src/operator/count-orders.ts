@@ -1,7 +1,7 @@
 // The number of orders in each state, for operators.
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
-import { readOrderCounts } from '../jobs/count-orders.ts';
+import { readOrderCounts } from '../order/count-orders.ts';
 import { type OrderStatus, statuses } from '../order/order-status.ts';
 
 export type OrderCounts = Readonly<Record<OrderStatus, number>>;

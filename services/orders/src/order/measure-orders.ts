@@ -2,7 +2,7 @@
 import type { Database, Transaction } from '@shop/shared/database';
 import type { ProblemCode } from '@shop/shared/problem';
 import { beginCounting, instruments, observe, sharedRead } from '@shop/shared/telemetry';
-import { finishedStatuses, readFinishedOrders } from '../jobs/count-orders.ts';
+import { finishedStatuses, readFinishedOrders } from './count-orders.ts';
 import { type OrderStatus, statuses } from './order-status.ts';
 
 /** Counts an order once its transaction has committed. */

@@ -2,7 +2,7 @@
 // that is delivered or cancelled, so that no row is contended. The rows are summed in the background.
 import type { Database } from '@shop/shared/database';
 import { type Log, startRepeating } from '@shop/shared/runtime';
-import type { OrderStatus } from '../order/order-status.ts';
+import type { OrderStatus } from './order-status.ts';
 
 /** The final states of an order. */
 export const finishedStatuses = ['delivered', 'cancelled'] as const satisfies readonly OrderStatus[];
