@@ -1,4 +1,4 @@
-// Tests run as ES modules on one embedded PostgreSQL per run. shared/src/testing starts it.
+// Tests run on one embedded PostgreSQL per run, and Node.js loads their modules: test/README.md describes both.
 import { availableParallelism } from 'node:os';
 
 // Suites that take minutes or need more than npm: folders of test/system, test/faults and test/abuse, or one file in a
@@ -25,16 +25,9 @@ const longSuites = [
 const isNamed = (suite) => process.argv.slice(2).some((argument) => argument.includes(suite.split('/')[0]));
 
 export default {
-  testEnvironment: 'node',
-  // The client is tested from its sources. Without this condition, `@shop/client` would be the built package.
-  testEnvironmentOptions: { customExportConditions: ['node', 'node-addons', '@shop/source'] },
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
-    ],
-  },
+  testEnvironment: './shared/src/testing/jest/environment.ts',
+  runtime: './shared/src/testing/jest/runtime.ts',
+  transform: {},
   testMatch: ['<rootDir>/**/test/**/*.test.ts', '<rootDir>/tools/**/*.test.ts'],
   testPathIgnorePatterns: [
     '/node_modules/',

@@ -60,7 +60,7 @@ async function run(...command: [string, ...string[]]): Promise<string> {
 }
 const node = process.execPath;
 // One worker: the machine already runs those of this run.
-const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--maxWorkers=1'];
+const jest = ['node_modules/jest/bin/jest.js', '--maxWorkers=1'];
 
 function filesOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -76,7 +76,10 @@ function recordSpans(url: string, resource: Resource, { edge, settings }: Export
     ],
   });
   traceWith(provider.getTracer('shop'), edge);
-  life.onStop('spans', () => provider.shutdown());
+  life.onStop('spans', () => {
+    traceWith(undefined, edge);
+    return provider.shutdown();
+  });
 }
 
 /** While the collector is unavailable, spans and metrics are lost, and each loss is logged. */

@@ -18,10 +18,10 @@ let tracer: Tracer | undefined;
 let decides = false;
 
 /**
- * Starts making spans.
+ * Starts making spans, or with undefined stops it.
  * @param edge whether clients send the requests; their decision about recording is then ignored
  */
-export function traceWith(next: Tracer, edge: boolean): void {
+export function traceWith(next: Tracer | undefined, edge: boolean): void {
   tracer = next;
   decides = edge;
 }
