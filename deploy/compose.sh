@@ -1,5 +1,5 @@
 #!/bin/sh
-# Changes a shop under Docker Compose without losing a request. docs/deploying.md describes its commands.
+# Changes a shop under Docker Compose without losing a request. docs/deploying/ describes its commands.
 #
 #   deploy/compose.sh update [SERVICE...]   replaces the containers of each service and of the gateway, or of the named ones, one by one
 #   deploy/compose.sh rotate SECRET         replaces database, broker, administrator, internal, cursors or key-encryption

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Replaces a secret of a shop in Kubernetes without losing a request. docs/deploying.md describes its commands.
+# Replaces a secret of a shop in Kubernetes without losing a request. docs/deploying/secrets.md describes its commands.
 #
 #   deploy/kubernetes.sh rotate SECRET OVERLAY   replaces database, broker, internal, cursors or key-encryption
 #   deploy/kubernetes.sh forget SECRET OVERLAY   ends the former values of internal, cursors or key-encryption

@@ -1,4 +1,4 @@
-// Orders split by account, as docs/growing.md describes: the service runs on hash partitions without a change, and its
+// Orders split by account, as docs/growing/partitions.md describes: the service runs on hash partitions without a change, and its
 // work for one account uses only that account's partition.
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

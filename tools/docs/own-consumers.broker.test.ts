@@ -7,7 +7,7 @@ import { type BrokerUser, brokerDefinitions, brokerUsers } from '@shop/shared/ev
 import { type BrokerServer, eventually, importDefinitions, startBrokerServer } from '@shop/shared/testing';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
 
-const guide = readFileSync(fileURLToPath(new URL('../../docs/deploying.md', import.meta.url)), 'utf8');
+const guide = readFileSync(fileURLToPath(new URL('../../docs/deploying/event-consumers.md', import.meta.url)), 'utf8');
 /** The parameters of each `rabbitmqctl` in the section. */
 const commands = [...guide.matchAll(/^docker compose exec rabbitmq rabbitmqctl (.*)$/gm)].map(([, line = '']) =>
   [...line.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => quoted ?? word),

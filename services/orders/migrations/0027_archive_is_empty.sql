@@ -8,7 +8,7 @@ BEGIN
   IF orders > 0 THEN
     RAISE EXCEPTION USING MESSAGE = format('Orders in the archive, which this version does not have: %s. Restore them with '
       'the command line of 1.1.0 (npm run shop -- orders restore --all, or docker compose run --rm operator orders restore '
-      '--all), and repeat the update. docs/deploying.md explains it under "Upgrade and roll back".', orders);
+      '--all), and repeat the update. docs/deploying/upgrades.md explains it.', orders);
   END IF;
 END
 $$;

@@ -1,4 +1,4 @@
-// HAProxy in front of PostgreSQL: leads every connection to the present primary. docs/deploying.md has the same settings.
+// HAProxy in front of PostgreSQL: leads every connection to the present primary. docs/deploying/postgresql-cluster.md has the same settings.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// PgBouncer in session mode in front of HAProxy. docs/growing.md has the same settings.
+// PgBouncer in session mode in front of HAProxy. docs/growing/connections.md has the same settings.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, writeFile } from 'node:fs/promises';

@@ -12,7 +12,7 @@ import type { Machine } from './machines.ts';
 
 /**
  * A silent node counts as lost after 15 s. A node without a majority stops, and starts when it sees the others again.
- * The user `guest` may connect from other machines. docs/deploying.md has the other settings.
+ * The user `guest` may connect from other machines. docs/deploying/rabbitmq-cluster.md has the other settings.
  */
 const configuration = `
 loopback_users = none

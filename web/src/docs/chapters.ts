@@ -1,6 +1,6 @@
 // The guides of the documentation: those for clients, those for operators, and the runbooks.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { sections } from './docs-layout.ts';
 import { type EventDocument, eventList } from './event-list.ts';
 import { type Guide, renderGuide } from './guide.ts';
@@ -21,16 +21,43 @@ export const guideNames = [
   'migration',
 ] as const;
 
+/** The chapters for operators in the order of the navigation, and the names of their guides. */
+const operatorChapters = {
+  Operating: ['settings', 'command-line', 'emails', 'identity-provider', 'proofs'],
+  Deploying: [
+    'deploying',
+    'deploying/docker-compose',
+    'deploying/kubernetes',
+    'deploying/images',
+    'deploying/upgrades',
+    'deploying/secrets',
+    'deploying/backups',
+    'deploying/monitoring',
+    'deploying/proxy',
+    'deploying/client-connections',
+    'deploying/other-origins',
+    'deploying/isolation',
+    'deploying/postgresql-cluster',
+    'deploying/failover',
+    'deploying/rabbitmq-cluster',
+    'deploying/event-consumers',
+    'deploying/search-language',
+  ],
+  Growing: [
+    'growing',
+    'growing/replicas',
+    'growing/connections',
+    'growing/pages-in-memory',
+    'growing/read-replicas',
+    'growing/database-per-service',
+    'growing/partitions',
+    'growing/broker',
+    'growing/disk-space',
+  ],
+};
+
 /** The names of the guides for operators, in the same way. */
-export const operatorGuideNames = [
-  'deploying',
-  'settings',
-  'command-line',
-  'emails',
-  'identity-provider',
-  'growing',
-  'proofs',
-] as const;
+export const operatorGuideNames = Object.values(operatorChapters).flat();
 
 export interface PageOfGuide extends Guide {
   readonly address: string;
@@ -59,7 +86,11 @@ export function readChapters(folder: string, events: readonly EventDocument[]): 
   const { guides, operating } = sections;
   return [
     { title: guides.short, section: guides.address, guides: guideNames.map((name) => read(name)) },
-    { title: operating.short, section: operating.address, guides: operatorGuideNames.map((name) => read(name)) },
+    ...Object.entries(operatorChapters).map(([title, names]) => ({
+      title,
+      section: operating.address,
+      guides: names.map((name) => read(name)),
+    })),
     {
       title: 'Runbooks',
       section: operating.address,
@@ -77,10 +108,11 @@ export function renderMarkdown(
   text: string,
   generated: Readonly<Record<string, () => string>> = {},
 ): PageOfGuide {
-  const isInRunbooks = name.startsWith('runbooks');
-  const guide = renderGuide(text, { generated, base: isInRunbooks ? '/docs/runbooks' : '/docs' });
-  const [own = ''] = name.split('/').slice(-1);
-  return { ...guide, address: `/docs/${name}`, short: capitalised(own.replaceAll('-', ' ')) };
+  // The page of the runbooks is the README of their folder.
+  const base = name === 'runbooks' ? '/docs/runbooks' : posix.dirname(`/docs/${name}`);
+  const guide = renderGuide(text, { generated, base });
+  const short = name.includes('/') ? guide.title : capitalised(name.replaceAll('-', ' '));
+  return { ...guide, address: `/docs/${name}`, short };
 }
 
 function capitalised(text: string): string {

@@ -93,7 +93,7 @@ export function inlineMarkdown(text: string): string {
 }
 
 /**
- * Turns a link between source files, such as `../growing.md#connections`, into the address of the page.
+ * Turns a link between source files, such as `../growing/connections.md#pgbouncer`, into the address of the page.
  * @param base the address of the folder of the source file
  */
 function addressOf(href: string, base: string, suffix = ''): string {
