@@ -5,11 +5,12 @@ import { parseArgs } from 'node:util';
 import { newId } from '@shop/shared/runtime';
 import { startBrokerServer } from '@shop/shared/testing';
 import { load, type Measured } from './collections/load.ts';
+import { processorTimes } from './orders/processor-time.ts';
 import { type BenchShop, openShop } from './orders/shop.ts';
 
 interface Result extends Measured {
-  /** Milliseconds of processor time for an order and all its effects, including PostgreSQL and without the broker. */
-  readonly cpu: number;
+  /** Milliseconds of processor time for an order and all its effects, by part. */
+  readonly cpu: ReadonlyMap<string, number>;
   /** Seconds after the last order until every event was handled and every e-mail sent. */
   readonly settling: number;
   /** Milliseconds from sending the cancellation to the COMMIT that releases the stock. */
@@ -58,13 +59,18 @@ async function measure(eventsUrl: string | undefined, { seconds, rounds, samples
   try {
     await placeOrders(shop, warmUp);
     await shop.quiet();
-    const before = shop.processorTime();
+    const before = processorTimes(process.pid);
     const measured: Measured[] = [];
     for (let round = 0; round < rounds; round += 1) measured.push(await placeOrders(shop, seconds * 1000));
     const placed = performance.now();
     await shop.quiet();
     const settling = (performance.now() - placed) / 1000;
-    const cpu = (shop.processorTime() - before) / measured.reduce((sum, { requests }) => sum + requests, 0);
+    const placedOrders = measured.reduce((sum, { requests }) => sum + requests, 0);
+    const used = [...processorTimes(process.pid)].map(([part, time]) => [
+      part,
+      (time - (before.get(part) ?? 0)) / placedOrders,
+    ]);
+    const cpu = new Map(used as [string, number][]);
     const times = await cancelOrders(shop, samples);
     console.log(`load of the machine: ${loadavg()[0]?.toFixed(1)}`);
     const at = (share: number) => times[Math.floor(times.length * share)] ?? Number.NaN;
@@ -130,12 +136,18 @@ function report(results: ReadonlyMap<Transport, Result>): void {
       rate.toFixed(0).padStart(9),
       p50.toFixed(1).padStart(10),
       p99.toFixed(1).padStart(10),
-      cpu.toFixed(2).padStart(13),
+      sumOf(cpu).toFixed(2).padStart(13),
       settling.toFixed(1).padStart(11),
       back50.toFixed(1).padStart(24),
       back99.toFixed(1).padStart(10),
     ];
     console.log(`${name.padEnd(11)}${cells.join('')}`);
+  }
+  for (const [name, { cpu }] of results) {
+    const parts = [...cpu]
+      .sort(([, one], [, other]) => other - one)
+      .map(([part, time]) => `${part} ${time.toFixed(2)}`);
+    console.log(`${name}, CPU ms each: ${parts.join(', ')}`);
   }
   console.log('');
   const judge = (holds: boolean, line: string): void => console.log(`${holds ? 'holds ' : 'MISSED'} ${line}`);
@@ -145,4 +157,8 @@ function report(results: ReadonlyMap<Transport, Result>): void {
     const target = targets.back[name];
     judge(back99 <= target, `${name}: stock back, p99 ${back99.toFixed(0)} ms (target ${target})`);
   }
+}
+
+function sumOf(parts: ReadonlyMap<string, number>): number {
+  return [...parts.values()].reduce((sum, time) => sum + time, 0);
 }

@@ -8,7 +8,6 @@ import pg from 'pg';
 import { undoAtSignal } from '../../cli/src/shop/clean-up.ts';
 import { launchShop, runningShop, runShop } from '../../cli/test/started-shop.ts';
 import { configForRegistrations } from '../../test/gateway-config.ts';
-import { processorTime } from './processor-time.ts';
 
 export interface BenchShop {
   readonly gateway: string;
@@ -25,8 +24,6 @@ export interface BenchShop {
   grant(...scopes: string[]): Promise<string>;
   /** Resolves when every event was handled and every e-mail sent. */
   quiet(): Promise<void>;
-  /** Milliseconds of processor time that the shop's processes and PostgreSQL have used so far. */
-  processorTime(): number;
   stop(): Promise<void>;
 }
 
@@ -118,7 +115,6 @@ export async function openShop(
         return (await post('/v1/tokens', '', credentials(0))).access_token ?? '';
       },
       quiet: () => eventually(() => requireQuiet(reading), quietWithin),
-      processorTime: () => processorTime(shop.child.pid ?? 0),
       stop,
     };
   } catch (error) {
