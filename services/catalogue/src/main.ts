@@ -59,6 +59,6 @@ await startService({
       'order.cancelled.v1': onOrderCancelled,
       'order.lines-cancelled.v1': onOrderLinesCancelled,
     };
-    return { operations, context, memory: pages, consume: { name: 'catalogue.inventory', handlers } };
+    return { operations, context, cache: pages, consume: { name: 'catalogue.inventory', handlers } };
   },
 });

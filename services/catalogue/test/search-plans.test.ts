@@ -57,15 +57,19 @@ function wholeTables(plans: readonly Plan[]): string[] {
 const indexes = (plans: readonly Plan[]) => plans.flatMap(nodesOf).map((node) => node['Index Name']);
 
 const read = (primary: Pick<pg.Pool, 'query'>, body: Record<string, unknown>) =>
-  readProductPage(openProductReads({ primary, replica: undefined, pages: undefined }), undefined, {
-    collection,
-    criteria: fromBody(collection.spec, body),
-    text: typeof body.q === 'string' ? body.q : undefined,
-    isSorted: body.sort !== undefined,
-    facets: Array.isArray(body.facets) ? body.facets : [],
-    withoutFacets: {},
-    decimals: 2,
-  });
+  readProductPage(
+    openProductReads({ primary, replica: undefined, pages: undefined }),
+    { caller: undefined, cacheWith: () => {} },
+    {
+      collection,
+      criteria: fromBody(collection.spec, body),
+      text: typeof body.q === 'string' ? body.q : undefined,
+      isSorted: body.sort !== undefined,
+      facets: Array.isArray(body.facets) ? body.facets : [],
+      withoutFacets: {},
+      decimals: 2,
+    },
+  );
 
 const page = (body: Record<string, unknown>) => plansOf((on) => read(on, body));
 

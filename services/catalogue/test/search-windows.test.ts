@@ -90,15 +90,19 @@ describe('a search that finds very many products, of which a filter keeps few', 
   };
   const primary = { query } as unknown as Pick<pg.Pool, 'query'>;
   const read = () =>
-    readProductPage(openProductReads({ primary, replica: undefined, pages: undefined }), undefined, {
-      collection,
-      criteria: fromBody(collection.spec, { filters: { price: { gte: 7, lt: 8 } } }),
-      text: 'hinge',
-      isSorted: false,
-      facets: [],
-      withoutFacets: {},
-      decimals: 2,
-    });
+    readProductPage(
+      openProductReads({ primary, replica: undefined, pages: undefined }),
+      { caller: undefined, cacheWith: () => {} },
+      {
+        collection,
+        criteria: fromBody(collection.spec, { filters: { price: { gte: 7, lt: 8 } } }),
+        text: 'hinge',
+        isSorted: false,
+        facets: [],
+        withoutFacets: {},
+        decimals: 2,
+      },
+    );
 
   beforeAll(async () => {
     // The sample contains these four products, which leads to an estimate of 2,048.

@@ -14,17 +14,16 @@ export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   return acceptEncoding !== undefined && acceptedGzip.test(acceptEncoding);
 }
 
-interface Page {
-  readonly json?: string;
-  readonly etag?: string;
+interface Compressed {
+  readonly gzip: Buffer;
+  readonly etag: string;
 }
 
 /**
- * Returns the page with its JSON text also compressed, unless the text is short or very long. Its entity tag differs from
- * that of the plain text, because strong tags differ for each encoding (RFC 9110 section 8.8.1).
+ * Returns a JSON text compressed; undefined when the text is short or very long. Its entity tag differs from that of the
+ * plain text, because strong tags differ for each encoding (RFC 9110 section 8.8.1).
  */
-export function compressed<P extends Page>(page: P): P & { readonly gzip?: Buffer } {
-  const { json, etag } = page;
-  if (json === undefined || json.length < shortest || json.length > longest || etag === undefined) return page;
-  return { ...page, etag: `"${hash('sha256', `gzip ${etag}`, 'base64url')}"`, gzip: gzipSync(json) };
+export function compress({ json, etag }: { json?: string; etag?: string }): Compressed | undefined {
+  if (json === undefined || json.length < shortest || json.length > longest || etag === undefined) return undefined;
+  return { gzip: gzipSync(json), etag: `"${hash('sha256', `gzip ${etag}`, 'base64url')}"` };
 }

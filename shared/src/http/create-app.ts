@@ -11,15 +11,15 @@ import {
 import type { Contract, ContractOperation } from '../contract/load-contract.ts';
 import { Problem } from '../problem/index.ts';
 import { type Health, type Log, toReason, withLowerCaseIds } from '../runtime/index.ts';
-import { type AnswerMemory, answerFromMemory, answerKept, requestText } from './answer-memory.ts';
 import { notModified, requireRead, requireUnversioned } from './conditional.ts';
-import { acceptsGzip, compressed } from './content-encoding.ts';
+import { acceptsGzip, compress } from './content-encoding.ts';
 import { watchForDrift } from './contract-drift.ts';
 import { arrivalAt, measureAnswer } from './measure-answer.ts';
-import type { OperationRequest, Operations, Reply } from './operation.ts';
+import type { OperationRequest, Operations } from './operation.ts';
 import { forgetFile, type ParsedBody, parseBody, readBody } from './read-body.ts';
 import { identify, requestIdentityOf } from './request-identity.ts';
-import { keepAnswer, send, sendProblem, sendStream } from './send-reply.ts';
+import { type ResponseCache, requestText, type StoreResponse, serveCached, serveFromCache } from './response-cache.ts';
+import { send, sendProblem, sendStream, toCachedResponse } from './send-reply.ts';
 import { toProblem } from './to-problem.ts';
 
 export interface AppOptions<Context> {
@@ -36,7 +36,7 @@ export interface AppOptions<Context> {
   /** The share of responses that are validated by the contract, from 0 to 1; default none. */
   readonly contractWatch?: number;
   /** The cached responses of operations. */
-  readonly memory?: AnswerMemory | undefined;
+  readonly cache?: ResponseCache | undefined;
   readonly health: Health;
   readonly log: Log;
 }
@@ -100,10 +100,10 @@ export function createApp<Context>(options: AppOptions<Context>): RequestListene
       status: problem.status,
     });
   });
-  const { memory, verifier } = options;
-  if (memory === undefined) return app;
+  const { cache, verifier } = options;
+  if (cache === undefined) return app;
   return (request, response) => {
-    if (!answerFromMemory(memory, verifier, request, response)) app(request, response);
+    if (!serveFromCache(cache, verifier, request, response)) app(request, response);
   };
 }
 
@@ -140,8 +140,8 @@ async function handle<Context>(
   const file = operation.takesFile ? bytes : undefined;
   const json = operation.takesFile ? undefined : bytes;
   // A cached response has no challenge.
-  const kept = challenge || !json ? undefined : options.memory?.find(requestText(request, json));
-  if (kept && answerKept(kept, request, response, caller, arrivalAt(response))) {
+  const cached = challenge || !json ? undefined : options.cache?.find(requestText(request, json));
+  if (cached && serveCached(cached, request, response, caller, arrivalAt(response))) {
     response.locals.unrecorded = true;
     return;
   }
@@ -150,6 +150,7 @@ async function handle<Context>(
     response.locals.deprecation = operation.deprecation({ url: request.url, headers: request.headers, body });
   const input = operation.check({ url: request.url, path, headers: request.headers, body, bodyFaults });
   let signal: AbortSignal | undefined;
+  let store: StoreResponse | undefined;
   const checked: OperationRequest = {
     operationId: operation.operationId,
     method: request.method,
@@ -165,21 +166,24 @@ async function handle<Context>(
       return signal;
     },
     body: file ?? body,
+    cacheWith(given) {
+      store = given;
+    },
   };
   const isRead = operation.method === 'get' || operation.conditional;
   if (!isRead && !operation.versioned && !operation.internal)
     requireUnversioned(request.headers, operation.represented);
   // The request conforms to the contract, and the types of the function are generated from the same contract.
   const plain = await run(checked as never, options.context);
-  const isCompressed = plain.keep !== undefined && acceptsGzip(request.headers['accept-encoding']);
-  const reply = isCompressed ? compressed(plain) : plain;
+  const compressed = store && acceptsGzip(request.headers['accept-encoding']) ? compress(plain) : undefined;
+  const reply = compressed === undefined ? plain : { ...plain, etag: compressed.etag };
   if (isRead) requireRead(request.headers, reply.etag);
-  const common = headersOf(operation, caller, reply);
-  keepAnswer(response, requestText(request, json), operation, reply, common);
+  const common = headersOf(operation, caller, store !== undefined);
+  store?.(requestText(request, json), toCachedResponse(response, operation, reply, common, compressed?.gzip));
   const unchanged = operation.conditional && notModified(request.headers, reply.etag);
   const answer = unchanged ? { ...reply, status: 304 } : reply;
   const headers = { ...common, ...challenge };
-  if (answer.stream === undefined) send(response, answer, headers);
+  if (answer.stream === undefined) send(response, answer, headers, compressed?.gzip);
   else await sendStream(response, answer, answer.stream, headers);
   measureAnswer(arrivalAt(response), { method: request.method, route: operation.path, status: answer.status });
 }
@@ -199,10 +203,10 @@ function abandonmentOf(response: Response): AbortSignal {
 function headersOf(
   { security: { access } }: ContractOperation,
   caller: Caller | undefined,
-  { keep }: Reply<unknown>,
+  isCached: boolean,
 ): Readonly<Record<string, string>> {
   const isShared = access === 'public' || (access === 'optional' && caller === undefined);
-  const vary = [...(access === 'public' ? [] : ['Authorization']), ...(keep === undefined ? [] : ['Accept-Encoding'])];
+  const vary = [...(access === 'public' ? [] : ['Authorization']), ...(isCached ? ['Accept-Encoding'] : [])];
   return {
     'Cache-Control': isShared ? 'no-cache' : 'private, no-cache',
     ...(vary.length === 0 ? {} : { Vary: vary.join(', ') }),

@@ -1,5 +1,4 @@
 // The HTTP layer of a service: everything between the socket and the operations.
-export type { AnswerMemory, KeptAnswer } from './answer-memory.ts';
 export { etagOf, requireMatch, requireNoneMatch, weakEtagOf } from './conditional.ts';
 export { type AppOptions, createApp } from './create-app.ts';
 export { expiredResponses, type IdempotencyContext, idempotent, problemReply, storedResponse } from './idempotent.ts';
@@ -14,4 +13,5 @@ export {
 } from './operation.ts';
 export { parseBody } from './read-body.ts';
 export { requestIdentity } from './request-identity.ts';
+export type { CachedResponse, ResponseCache } from './response-cache.ts';
 export { serve } from './serve.ts';

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../auth/index.ts';
 import type { QueryValue } from '../contract/index.ts';
 import type { Fault } from '../problem/index.ts';
-import type { KeptAnswer } from './answer-memory.ts';
+import type { StoreResponse } from './response-cache.ts';
 
 /** A request that has passed authentication and the contract. */
 export interface OperationRequest {
@@ -32,6 +32,12 @@ export interface OperationRequest {
    * The violations of the contract. Empty except for an operation that refuses them itself (`x-refused-by-operation`).
    */
   readonly faults: readonly Fault[];
+  /**
+   * Called by an operation whose reply may be cached: the reply has an entity tag and a JSON text, and is the same for
+   * every caller who lacks the scopes of the operation. It is compressed for clients that accept that.
+   * @param store called with the complete response
+   */
+  cacheWith(store: StoreResponse): void;
 }
 
 /**
@@ -43,8 +49,6 @@ export interface Reply<Body = never> {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Body;
   readonly json?: string;
-  /** The JSON text compressed with gzip, which is sent instead of it. */
-  readonly gzip?: Buffer;
   /**
    * A JSON text in pieces, when it is too large for memory. The next piece is requested when the client has read most
    * of the previous ones. A failure closes the connection, so that the client can detect the incomplete text.
@@ -52,11 +56,6 @@ export interface Reply<Body = never> {
   readonly stream?: AsyncIterable<string>;
   /** An entity tag, quotes included (RFC 9110 section 8.8.3). */
   readonly etag?: string;
-  /**
-   * Caches the response for further requests with the same text. The response has an entity tag and a JSON text, and is
-   * the same for every caller who lacks the scopes of the operation. It is compressed for clients that accept that.
-   */
-  readonly keep?: (text: string, answer: KeptAnswer, body: Buffer) => void;
 }
 
 /** The types that the generator creates for one operation of a contract. */

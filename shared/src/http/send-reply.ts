@@ -4,15 +4,23 @@ import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import type { ContractOperation } from '../contract/load-contract.ts';
 import { type Problem, problemDocument, problemMediaType } from '../problem/index.ts';
-import type { KeptAnswer } from './answer-memory.ts';
 import type { Reply } from './operation.ts';
 import { requestIdentityOf } from './request-identity.ts';
+import type { CachedResponse } from './response-cache.ts';
 
-/** Sends a reply whose body is complete. */
-export function send(response: Response, reply: Reply<unknown>, headers: Readonly<Record<string, string>> = {}): void {
+/**
+ * Sends a reply whose body is complete.
+ * @param gzip its JSON text compressed, which is sent instead of it
+ */
+export function send(
+  response: Response,
+  reply: Reply<unknown>,
+  headers: Readonly<Record<string, string>> = {},
+  gzip?: Buffer,
+): void {
   const hasContent = reply.status !== 304 && reply.status !== 204;
   const content = hasContent
-    ? (reply.gzip ?? reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)))
+    ? (gzip ?? reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)))
     : undefined;
   writeHead(response, reply, content === undefined ? {} : contentOf(content), headers);
   response.end(content);
@@ -107,21 +115,22 @@ export function sendProblem(response: Response, problem: Problem): void {
   response.end(text);
 }
 
-/** Passes the response to the operation, if the operation caches it for further requests with this text. */
-export function keepAnswer(
+/** Returns a reply with an entity tag and a JSON text as the cache stores it. */
+export function toCachedResponse(
   response: Response,
-  text: string,
   operation: ContractOperation,
   reply: Reply<unknown>,
   headers: Readonly<Record<string, string>>,
-): void {
-  const { keep, etag, json, gzip } = reply;
-  if (keep === undefined || etag === undefined || json === undefined) return;
-  const kept: KeptAnswer = {
+  gzip: Buffer | undefined,
+): CachedResponse {
+  const { etag, json } = reply;
+  if (etag === undefined || json === undefined)
+    throw new TypeError(`${operation.operationId} caches a response without an entity tag or a JSON text`);
+  return {
     operation,
     etag,
     headers: Object.entries(fieldsOf(response, reply, headers)).flat(),
     content: Object.entries(contentOf(gzip ?? json)).flat(),
+    body: gzip ?? Buffer.from(json),
   };
-  keep(text, kept, gzip ?? Buffer.from(json));
 }

@@ -11,13 +11,13 @@ import {
 } from '../database/index.ts';
 import { type ConsumerName, expiredEvents, type HandlersOf, longestLag, startEvents } from '../events/index.ts';
 import {
-  type AnswerMemory,
   type AppOptions,
   createApp,
   createInternalClient,
   expiredResponses,
   type InternalClient,
   type Operations,
+  type ResponseCache,
   serve,
 } from '../http/index.ts';
 import { createHealth, type Environment, type Health, type ProcessLife, runProcess } from '../runtime/index.ts';
@@ -50,7 +50,7 @@ export interface ServiceParts<Context, Consumer extends ConsumerName> {
   readonly operations: Operations<Context>;
   readonly context: Context;
   /** The cached responses of operations. */
-  readonly memory?: AnswerMemory | undefined;
+  readonly cache?: ResponseCache | undefined;
   readonly consume?: { readonly name: Consumer; readonly handlers: HandlersOf<Consumer> };
   /** Whether the service cannot work without the broker. It is then not ready while the broker is unavailable. */
   readonly needsBroker?: boolean;
@@ -101,9 +101,9 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
     health.tell('outboxLag', () => events.lag(), longestLag);
     if (parts.needsBroker === true) health.add('events', () => events.ping());
 
-    const { operations, context, memory } = parts;
+    const { operations, context, cache } = parts;
     const contract = loadContract(`${folder}/openapi.yaml`);
-    const app = createApp({ name, contract, operations, context, memory, ...callers, health, log });
+    const app = createApp({ name, contract, operations, context, cache, ...callers, health, log });
     await serve(app, { host: config.host, port: config.port, drain: config.drain, health, life });
   });
 }

@@ -1,7 +1,7 @@
 // Both notations become the same criteria, and an invalid request is refused with the place of each fault.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { matches } from '../../src/collection/cache/page-extent.ts';
+import { matches } from '../../src/collection/cache/page-range.ts';
 import { matchesNothing } from '../../src/collection/grammar/contradiction.ts';
 import { fromBody, fromQuery, toBody, toQuery } from '../../src/collection/index.ts';
 import { type Fault, Problem } from '../../src/problem/problem.ts';

@@ -1,10 +1,10 @@
 // A cached page is removed exactly when a change affects it.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { PageCache, type PageExtent, type RowValues } from '../../src/collection/index.ts';
+import { PageCache, type PageRange, type RowValues } from '../../src/collection/index.ts';
 
-type Criteria = PageExtent['criteria'];
-type Place = NonNullable<PageExtent['after']>;
+type Criteria = PageRange['criteria'];
+type SortKey = NonNullable<PageRange['after']>;
 type Row = RowValues & { readonly id: string };
 
 // Texts beyond the first plane, where the order by code point differs from that by UTF-16 unit.
@@ -50,7 +50,7 @@ function order(one: unknown, other: unknown): number {
   return index < 0 ? a.length - b.length : (a[index] ?? 0) - (b[index] ?? -1);
 }
 
-function comparePlaces(sort: Criteria['sort'], one: Place, other: Place): number {
+function compareSortKeys(sort: Criteria['sort'], one: SortKey, other: SortKey): number {
   for (const [index, each] of sort.entries()) {
     const [a, b] = [one[index] ?? null, other[index] ?? null];
     if (a === b) continue;
@@ -70,36 +70,41 @@ function isMet({ field, operator, ...rest }: Criteria['conditions'][number], of:
   ];
 }
 
-const placeOf = ({ sort }: Criteria, of: RowValues): Place => sort.map(({ field }) => of[field] ?? null);
+const sortKeyOf = ({ sort }: Criteria, of: RowValues): SortKey => sort.map(({ field }) => of[field] ?? null);
 
-/** Returns the page as the database would read it, and its extent. */
-function read(all: readonly Row[], of: Criteria, after: Place | undefined): { text: string; extent: PageExtent } {
+/** Returns the page as the database would read it, and its range. */
+function read(all: readonly Row[], of: Criteria, after: SortKey | undefined): { text: string; range: PageRange } {
   const found = all
     .filter((each) => of.conditions.every((one) => isMet(one, each)))
     .filter((each) => of.or.length === 0 || of.or.some((group) => group.every((one) => isMet(one, each))))
-    .sort((one, other) => comparePlaces(of.sort, placeOf(of, one), placeOf(of, other)))
-    .filter((each) => after === undefined || comparePlaces(of.sort, placeOf(of, each), after) > 0);
+    .sort((one, other) => compareSortKeys(of.sort, sortKeyOf(of, one), sortKeyOf(of, other)))
+    .filter((each) => after === undefined || compareSortKeys(of.sort, sortKeyOf(of, each), after) > 0);
   const shown = found.slice(0, of.limit);
-  const [behind] = found.slice(of.limit);
-  const last = behind && shown.at(-1);
+  const [next] = found.slice(of.limit);
+  const last = next && shown.at(-1);
   return {
-    text: JSON.stringify([shown, behind !== undefined]),
-    extent: {
+    text: JSON.stringify([shown, next !== undefined]),
+    range: {
       criteria: of,
-      behind: behind?.id,
+      nextRowId: next?.id,
       after,
-      until: last && placeOf(of, last),
+      until: last && sortKeyOf(of, last),
     },
   };
 }
 
-const open = (maximumBytes = 1e6) => new PageCache<string>({ maximumBytes });
+const open = (maximumBytes = 1e6) => new PageCache<{ readonly body: Buffer }>({ maximumBytes });
 
-function keep(cache: PageCache<string>, text: string, page: { text: string; extent: PageExtent }): void {
-  cache.begin().keep(text, { answer: 'answer', body: Buffer.from(page.text), extent: page.extent });
+function keep(
+  cache: PageCache<{ readonly body: Buffer }>,
+  text: string,
+  page: { text: string; range: PageRange },
+): void {
+  cache.begin().keep(text, { body: Buffer.from(page.text) }, page.range);
 }
 
-const found = (cache: PageCache<string>, text: string): string | undefined => cache.find(text)?.body.toString();
+const found = (cache: PageCache<{ readonly body: Buffer }>, text: string): string | undefined =>
+  cache.find(text)?.body.toString();
 
 /** Every possible change of one row, with one page. */
 const situation = fc.record({
@@ -122,7 +127,7 @@ describe('a kept page', () => {
   it('is dropped exactly when a change makes it another one', () => {
     fc.assert(
       fc.property(situation, ({ rows: given, criteria: of, after, changed: [id, present] }) => {
-        const place = after && placeOf(of, after);
+        const place = after && sortKeyOf(of, after);
         const before = given.filter((each) => each !== undefined);
         const later = [...before.filter((each) => each.id !== id), ...(present ? [present] : [])];
         const page = read(before, of, place);
@@ -133,24 +138,24 @@ describe('a kept page', () => {
         cache.apply({ id, before: before.find((each) => each.id === id), after: present });
         if (isChanged) expect(found(cache, 'page')).toBeUndefined();
         // A row on the page counts as changed. The page does not know which row follows the one after it.
-        else if (!wasShown && page.extent.behind !== id) expect(found(cache, 'page')).toBe(page.text);
+        else if (!wasShown && page.range.nextRowId !== id) expect(found(cache, 'page')).toBe(page.text);
       }),
       { numRuns: 5_000 },
     );
   });
 
-  it('is not kept when a change that touches it arrives while it is read', () => {
+  it('is not kept when a change that affects it arrives while it is read', () => {
     const cache = open();
     const page = read([{ id: 'b' }], byId, undefined);
-    const fills = [cache.begin(), cache.begin()];
+    const pending = [cache.begin(), cache.begin()];
     cache.apply({ id: 'a', before: undefined, after: { id: 'a' } });
-    fills[0]?.keep('page', { answer: 'answer', body: Buffer.from(page.text), extent: page.extent });
+    pending[0]?.keep('page', { body: Buffer.from(page.text) }, page.range);
     expect(found(cache, 'page')).toBeUndefined();
     const next = read([{ id: 'a' }, { id: 'b' }, { id: 'c' }], byId, undefined);
     keep(cache, 'page', next);
     expect(found(cache, 'page')).toBe(next.text);
     cache.clear();
-    fills[1]?.keep('page', { answer: 'answer', body: Buffer.from(next.text), extent: next.extent });
+    pending[1]?.keep('page', { body: Buffer.from(next.text) }, next.range);
     expect([found(cache, 'page'), cache.pages, cache.bytes]).toEqual([undefined, 0, 0]);
   });
 });
@@ -185,7 +190,7 @@ describe('the memory for pages', () => {
     const cheaper = (value: number): Criteria => ({ ...byId, conditions: [{ field: 'price', operator: 'lt', value }] });
     for (let price = 0; price < 600; price += 1) {
       found(cache, 'page 0');
-      keep(cache, `page ${price}`, { ...page, extent: { ...page.extent, criteria: cheaper(price) } });
+      keep(cache, `page ${price}`, { ...page, range: { ...page.range, criteria: cheaper(price) } });
     }
     expect(cache.pages).toBe(500);
     expect([found(cache, 'page 0'), found(cache, 'page 1')]).toEqual([page.text, undefined]);
@@ -194,8 +199,8 @@ describe('the memory for pages', () => {
   it('gives up the oldest of too many pages that are read and never kept', () => {
     const cache = open();
     const [first, ...others] = Array.from({ length: 1_001 }, () => cache.begin());
-    first?.keep('first', { answer: 'answer', body: Buffer.from('1'), extent: page.extent });
-    others[0]?.keep('second', { answer: 'answer', body: Buffer.from('2'), extent: page.extent });
+    first?.keep('first', { body: Buffer.from('1') }, page.range);
+    others[0]?.keep('second', { body: Buffer.from('2') }, page.range);
     expect([found(cache, 'first'), found(cache, 'second')]).toEqual([undefined, '2']);
   });
 

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { loadContract } from '@shop/shared/contract';
-import { createApp, type Reply } from '@shop/shared/http';
+import { createApp, type OperationRequest, type Reply } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { createHealth, readConfig, share } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
@@ -28,8 +28,11 @@ interface Warning {
   readonly requestId: string;
 }
 
-/** Starts a service whose operation listNotes sends the replies in turn. `warnings` contains its log. */
-async function serviceOf(replies: readonly (Reply<object> | Problem)[], contractWatch: number) {
+/**
+ * Starts a service whose operation listNotes sends the replies in turn. `warnings` contains its log.
+ * @param isCached whether the replies may be cached, and are therefore compressed
+ */
+async function serviceOf(replies: readonly (Reply<object> | Problem)[], contractWatch: number, isCached = false) {
   const warnings: Warning[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => warnings.push(JSON.parse(line)) });
   let count = 0;
@@ -47,7 +50,8 @@ async function serviceOf(replies: readonly (Reply<object> | Problem)[], contract
       getNote: unused,
       pinNote: unused,
       markNote: unused,
-      listNotes: async () => {
+      listNotes: async (request: OperationRequest) => {
+        if (isCached) request.cacheWith(() => {});
         const reply = replies[count++ % replies.length] ?? { status: 200 };
         if (reply instanceof Problem) throw reply;
         return reply;
@@ -66,13 +70,14 @@ describe('the contract watch', () => {
   it('reads a compressed body', async () => {
     const text = 'x'.repeat(2_000);
     const [valid, invalid] = [JSON.stringify({ text }), JSON.stringify([text])];
-    const page = { status: 200, etag: '"1"', keep: () => {} };
+    const page = { status: 200, etag: '"1"' };
     const { warnings, list } = await serviceOf(
       [
         { ...page, json: valid },
         { ...page, json: invalid },
       ],
       1,
+      true,
     );
     for (const json of [valid, invalid]) {
       const answer = await list();

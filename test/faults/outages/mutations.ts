@@ -94,7 +94,7 @@ const mutations: readonly Mutation[] = [
   {
     name: 'a page that was read before a change is kept after it',
     file: 'shared/src/collection/cache/page-cache.ts',
-    find: 'if (!this.#changes.some((change) => touches(change, page.extent))) this.#store',
+    find: 'if (!this.#changes.some((change) => affects(change, range))) this.#store',
     replace: 'this.#store',
     suite: 'page-cache',
     test: 'arrives while it is read',
@@ -102,8 +102,8 @@ const mutations: readonly Mutation[] = [
   },
   {
     name: 'a page that showed a changed row stays',
-    file: 'shared/src/collection/cache/page-extent.ts',
-    find: " || sideOf(extent, before) === 'on'",
+    file: 'shared/src/collection/cache/page-range.ts',
+    find: " || sideOf(range, before) === 'on'",
     replace: '',
     suite: 'page-cache',
     test: 'get the pages that a process without kept pages reads',
@@ -111,7 +111,7 @@ const mutations: readonly Mutation[] = [
   },
   {
     name: 'a page on which a changed row now belongs stays',
-    file: 'shared/src/collection/cache/page-extent.ts',
+    file: 'shared/src/collection/cache/page-range.ts',
     find: "side === 'on' || ",
     replace: '',
     suite: 'page-cache',
@@ -120,8 +120,8 @@ const mutations: readonly Mutation[] = [
   },
   {
     name: 'a page stays when nothing is left behind it',
-    file: 'shared/src/collection/cache/page-extent.ts',
-    find: " || (id === extent.behind && side !== 'behind')",
+    file: 'shared/src/collection/cache/page-range.ts',
+    find: " || (id === range.nextRowId && side !== 'after')",
     replace: '',
     suite: 'page-cache',
     test: 'is dropped exactly when a change makes it another one',

@@ -7,12 +7,12 @@ import { readSearchText } from '../search/search-text.ts';
 
 /** The page and a `Link` to the next one. 400 for an invalid query, 422 for one that is too costly. */
 export const listProducts: Operation<'listProducts'> = async (request, { reads, products }) => {
-  const { query, url, caller } = request;
-  const { collection } = products.viewFor(caller);
+  const { query, url } = request;
+  const { collection } = products.viewFor(request.caller);
   const { text, faults } = readSearchText(query.q, { parameter: 'q' }, request.faults);
   const facets = readFacets(listOf(query.facets), () => ({ parameter: 'facets' }));
   const criteria = fromQuery(collection.spec, query, [...request.faults, ...faults, ...facets.faults]);
-  return readProductPage(reads, caller, {
+  return readProductPage(reads, request, {
     collection,
     criteria,
     text,

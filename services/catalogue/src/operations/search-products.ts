@@ -9,13 +9,12 @@ import { readSearchText } from '../search/search-text.ts';
 
 /** Accepts and returns the same cursors as the list. 400 for an invalid body, 422 for a query that is too costly. */
 export const searchProducts: Operation<'searchProducts'> = async (request, { reads, products }) => {
-  const { caller } = request;
-  const { collection } = products.viewFor(caller);
+  const { collection } = products.viewFor(request.caller);
   const { facets: written, ...withoutFacets } = nodeOf(request.body);
   const { text, faults } = readSearchText(withoutFacets.q, { pointer: '/q' }, request.faults);
   const facets = readFacets(written, (index) => ({ pointer: index === undefined ? '/facets' : `/facets/${index}` }));
   const criteria = fromBody(collection.spec, request.body, [...request.faults, ...faults, ...facets.faults]);
-  return readProductPage(reads, caller, {
+  return readProductPage(reads, request, {
     collection,
     criteria,
     text,

@@ -1,6 +1,13 @@
 // The cache of product pages in this process, and its metrics.
-import { type Criteria, type KeptPage, PageCache, type PageExtent } from '@shop/shared/collection';
-import type { AnswerMemory, KeptAnswer, Reply } from '@shop/shared/http';
+import {
+  type Criteria,
+  type Page,
+  PageCache,
+  type PageRequest,
+  readBoundedPage,
+  toPageRange,
+} from '@shop/shared/collection';
+import type { CachedResponse, OperationRequest, ResponseCache } from '@shop/shared/http';
 import type { Log } from '@shop/shared/runtime';
 import { beginCounting, instruments, observe } from '@shop/shared/telemetry';
 import { ChangeFeed } from './change-feed.ts';
@@ -14,16 +21,13 @@ export interface ProductPagesOptions {
   readonly log: Log;
 }
 
-/** A page that was read, with what it depends on; undefined when no product can ever be on it. */
-type ReadPage = Reply<never> & { readonly extent: (() => PageExtent) | undefined };
-
 /** The cache serves customers only. Requests of staff, and all operations that change products, read the database. */
-export class ProductPages implements AnswerMemory {
-  readonly #cache: PageCache<KeptAnswer>;
+export class ProductPages implements ResponseCache {
+  readonly #cache: PageCache<CachedResponse>;
   readonly #feed: ChangeFeed;
 
   constructor({ databaseUrl, maximumBytes, longestSilence, log }: ProductPagesOptions) {
-    const cache = new PageCache<KeptAnswer>({
+    const cache = new PageCache<CachedResponse>({
       maximumBytes,
       dropped: (reason, seconds) => instruments.pageAges.record(seconds, { 'shop.reason': reason }),
     });
@@ -61,25 +65,27 @@ export class ProductPages implements AnswerMemory {
     return this.#feed.current && [...conditions, ...or.flat(), ...sort].every(({ field }) => isWatched(field));
   }
 
-  find(text: string): KeptPage<KeptAnswer> | undefined {
+  find(text: string): CachedResponse | undefined {
     const kept = this.#feed.current ? this.#cache.find(text) : undefined;
     if (kept !== undefined) instruments.pageRequests.add(1, { 'shop.source': 'kept' });
     return kept;
   }
 
-  /** Reads a page that can be cached. The reply has the function that caches it. */
-  async read(read: () => Promise<ReadPage>): Promise<Reply<never>> {
+  /** Reads a page, and caches the response to the request, unless no product can ever be on the page. */
+  async read(request: Pick<OperationRequest, 'cacheWith'>, page: PageRequest<unknown>): Promise<Page> {
     instruments.pageRequests.add(1, { 'shop.source': 'read' });
-    const fill = this.#cache.begin();
+    const pending = this.#cache.begin();
     try {
-      const page = await read();
-      const extent = page.extent?.();
-      if (extent !== undefined)
-        return { ...page, keep: (text, answer, body) => fill.keep(text, { answer, body, extent }) };
-      fill.end();
-      return page;
+      const { page: reply, bounds } = await readBoundedPage(page);
+      if (bounds === undefined) {
+        pending.end();
+      } else {
+        const range = toPageRange(page.collection.spec, page.criteria, bounds);
+        request.cacheWith((text, response) => pending.keep(text, response, range));
+      }
+      return reply;
     } catch (error) {
-      fill.end();
+      pending.end();
       throw error;
     }
   }

@@ -1,13 +1,11 @@
 // A page of products for both notations of a request: with or without a search, with or without facets.
 
-import type { Caller } from '@shop/shared/auth';
-import { type Collection, type Criteria, readPage } from '@shop/shared/collection';
+import { type Collection, type Criteria, type Page, readPage } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
-import type { Reply } from '@shop/shared/http';
 import { countFacets, type FacetName } from '../search/facets.ts';
 import { readSearchPage } from '../search/search-page.ts';
 import type { Terms } from '../search/terms.ts';
-import type { ProductReads } from './product-reads.ts';
+import type { PageReader, ProductReads } from './product-reads.ts';
 
 export interface ProductPageRequest {
   readonly collection: Collection<unknown>;
@@ -24,20 +22,15 @@ export interface ProductPageRequest {
 }
 
 /** @throws Problem `invalid-cursor`; `query-too-costly` */
-export function readProductPage(
-  reads: ProductReads,
-  caller: Caller | undefined,
-  request: ProductPageRequest,
-): Promise<Reply<never>> {
-  const { collection, criteria, text, facets, url } = request;
+export function readProductPage(reads: ProductReads, request: PageReader, wanted: ProductPageRequest): Promise<Page> {
+  const { collection, criteria, text, facets, url } = wanted;
   const place = { collection, criteria, context: undefined, ...(url === undefined ? {} : { url }) };
-  if (text === undefined && facets.length === 0)
-    return reads.readPage(caller, criteria, (pool) => readPage({ ...place, pool }));
-  return reads.read(caller, async (on) => {
-    const more = (terms?: Terms) => facetsOf(request, on, terms);
+  if (text === undefined && facets.length === 0) return reads.readPage(request, place);
+  return reads.read(request.caller, async (on) => {
+    const more = (terms?: Terms) => facetsOf(wanted, on, terms);
     return text === undefined
       ? readPage({ ...place, pool: on, more: await more() })
-      : readSearchPage({ ...place, on, text, isSorted: request.isSorted, more });
+      : readSearchPage({ ...place, on, text, isSorted: wanted.isSorted, more });
   });
 }
 

@@ -1,23 +1,26 @@
 // Reads lists of products: for customers from memory or on the replica, for callers who may change products on the
 // primary.
 import type { Caller } from '@shop/shared/auth';
-import type { Criteria, PageExtent } from '@shop/shared/collection';
+import { type Page, type PageRequest, readPage } from '@shop/shared/collection';
 import type { Queryable, ReadReplica } from '@shop/shared/database';
-import type { Reply } from '@shop/shared/http';
+import type { OperationRequest } from '@shop/shared/http';
 import type { ProductPages } from '../pages/product-pages.ts';
+
+/** The request for a page, whose response may be cached. */
+export type PageReader = Pick<OperationRequest, 'caller' | 'cacheWith'>;
 
 export interface ProductReads {
   /**
-   * Returns a page, which `work` reads. For customers the data may be a little old. For staff it comes from the
-   * primary, because the next list must show the change of the last request.
+   * Reads a page. For customers the data may be a little old. For staff it comes from the primary, because the next
+   * list must show the change of the last request.
+   */
+  readPage(request: PageReader, page: Omit<PageRequest<unknown>, 'pool'>): Promise<Page>;
+  /**
+   * Returns a page that depends on more than its criteria, and is therefore never cached.
    * @param staff undefined for customers
    */
-  readPage(staff: Caller | undefined, criteria: Criteria, work: ReadPage): Promise<Reply<never>>;
-  /** Returns a page that depends on more than its criteria, and is therefore never cached. */
   read<T>(staff: Caller | undefined, work: (on: Queryable) => Promise<T>): Promise<T>;
 }
-
-type ReadPage = (on: Queryable) => Promise<Reply<never> & { readonly extent: (() => PageExtent) | undefined }>;
 
 export interface ProductSources {
   readonly primary: Queryable;
@@ -30,11 +33,12 @@ export function openProductReads({ primary, replica, pages }: ProductSources): P
     staff !== undefined || replica === undefined ? work(primary) : replica.read(work);
   return {
     read,
-    readPage(staff, criteria, work) {
-      if (staff !== undefined) return work(primary);
+    readPage(request, page) {
+      const { caller } = request;
       // A cached page has to be newer than the last change that was received, and a replica cannot guarantee that.
-      if (pages?.canKeep(criteria) === true) return pages.read(() => work(primary));
-      return read(staff, work);
+      if (caller === undefined && pages?.canKeep(page.criteria) === true)
+        return pages.read(request, { ...page, pool: primary });
+      return read(caller, (pool) => readPage({ ...page, pool }));
     },
   };
 }

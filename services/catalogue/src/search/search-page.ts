@@ -65,9 +65,7 @@ export async function readSearchPage(request: SearchRequest): Promise<Page> {
   }
   const { columns, rows, positionOf } = found;
   others ??= await more?.(terms);
-  return place.write(columns, rows, (row, index) => [JSON.stringify(terms), ...positionOf(row, index)], {
-    more: others,
-  });
+  return place.write(columns, rows, (row, index) => [JSON.stringify(terms), ...positionOf(row, index)], others);
 }
 
 async function readByRelevance(

@@ -1,17 +1,9 @@
 // Caches pages in memory, each until a row changes that belongs on it. Pages that are not requested are removed first.
 import type { Condition } from '../grammar/criteria.ts';
-import { matches, type PageExtent, type RowChange, type RowValues, touches } from './page-extent.ts';
+import { affects, matches, type PageRange, type RowChange, type RowValues } from './page-range.ts';
 
-/** A page and what it depends on. */
-export interface ReadPage<Answer> {
-  readonly answer: Answer;
-  readonly body: Buffer;
-  readonly extent: PageExtent;
-}
-
-/** A cached page as it is returned to clients. */
-export interface KeptPage<Answer> {
-  readonly answer: Answer;
+/** A response as it is sent to clients. */
+interface WithBody {
   readonly body: Buffer;
 }
 
@@ -23,23 +15,22 @@ export interface PageCacheOptions {
   readonly dropped?: (reason: DropReason, seconds: number) => void;
 }
 
-interface Entry<Answer> {
+interface Entry<Response> {
   readonly text: string;
-  readonly answer: Answer;
-  readonly body: Buffer;
+  readonly response: Response;
   /** How often the page was requested recently, at most `mostUses`. */
   uses: number;
-  readonly extent: PageExtent;
-  readonly group: Group<Answer>;
+  readonly range: PageRange;
+  readonly group: Group<Response>;
   readonly since: number;
   readonly size: number;
 }
 
 /** Pages with the same conditions. One comparison of a row with these conditions applies to all of them. */
-interface Group<Answer> {
+interface Group<Response> {
   readonly key: string;
   readonly bucket: string;
-  readonly entries: Set<Entry<Answer>>;
+  readonly entries: Set<Entry<Response>>;
   uses: number;
 }
 
@@ -54,25 +45,25 @@ const groupsOfBucket = 500;
 /** The maximum number of changes within a number of milliseconds. Comparing more of them would delay responses. */
 const [burst, burstWithin] = [100, 100];
 /** The maximum number of pages that are being read at the same time and may be cached. */
-const mostFills = 1_000;
+const mostReads = 1_000;
 /**
  * Milliseconds for which a page is cached. This limits the effect of a change without a notification, such as one that
  * was made with triggers disabled.
  */
 const longestAge = 10 * 60_000;
 
-export class PageCache<Answer> {
+export class PageCache<Response extends WithBody> {
   readonly #options: PageCacheOptions;
-  readonly #entries = new Map<string, Entry<Answer>>();
+  readonly #entries = new Map<string, Entry<Response>>();
   /** All entries, in the order in which they are removed. */
-  readonly #all = new Set<Entry<Answer>>();
-  readonly #groups = new Map<string, Group<Answer>>();
+  readonly #all = new Set<Entry<Response>>();
+  readonly #groups = new Map<string, Group<Response>>();
   /**
    * The groups by bucket. A change concerns only few buckets: the one of groups without a certain value, and those of
    * its row's values.
    */
-  readonly #buckets = new Map<string, Set<Group<Answer>>>();
-  readonly #fills = new Set<Fill<Answer>>();
+  readonly #buckets = new Map<string, Set<Group<Response>>>();
+  readonly #reads = new Set<PendingRead<Response>>();
   #bytes = 0;
   #burstSince = 0;
   #burstChanges = 0;
@@ -91,7 +82,7 @@ export class PageCache<Answer> {
   }
 
   /** Returns the response to a request with this text; undefined when none is cached. */
-  find(text: string): KeptPage<Answer> | undefined {
+  find(text: string): Response | undefined {
     const entry = this.#entries.get(text);
     if (entry === undefined) return undefined;
     if (performance.now() - entry.since > longestAge) {
@@ -100,21 +91,21 @@ export class PageCache<Answer> {
     }
     use(entry);
     use(entry.group);
-    return entry;
+    return entry.response;
   }
 
   /**
    * Call it before the page is read. Changes that arrive from now on are compared with the page before it is cached.
    */
-  begin(): Fill<Answer> {
-    const fill = new Fill<Answer>(
-      (text, page) => this.#keep(text, page),
-      () => this.#fills.delete(fill),
+  begin(): PendingRead<Response> {
+    const read = new PendingRead<Response>(
+      (text, response, range) => this.#keep(text, response, range),
+      () => this.#reads.delete(read),
     );
-    this.#fills.add(fill);
-    const [oldest] = this.#fills;
-    if (this.#fills.size > mostFills) oldest?.end();
-    return fill;
+    this.#reads.add(read);
+    const [oldest] = this.#reads;
+    if (this.#reads.size > mostReads) oldest?.end();
+    return read;
   }
 
   /**
@@ -126,13 +117,13 @@ export class PageCache<Answer> {
       this.clear();
       return;
     }
-    for (const fill of this.#fills) fill.changed(change);
+    for (const read of this.#reads) read.changed(change);
     for (const bucket of bucketsOf(change)) {
       for (const { entries } of this.#buckets.get(bucket) ?? []) {
         const [first] = entries;
-        if (first === undefined || !concerns(change, first.extent)) continue;
+        if (first === undefined || !concerns(change, first.range)) continue;
         for (const entry of entries) {
-          if (touches(change, entry.extent)) this.#drop(entry, 'change');
+          if (affects(change, entry.range)) this.#drop(entry, 'change');
         }
       }
     }
@@ -150,20 +141,21 @@ export class PageCache<Answer> {
 
   /** Removes all pages, because changes may have been missed. Pages that are being read are not cached. */
   clear(): void {
-    for (const fill of this.#fills) fill.end();
+    for (const read of this.#reads) read.end();
     for (const entry of [...this.#entries.values()]) this.#drop(entry, 'unknown');
   }
 
-  #keep(text: string, { answer, body, extent }: ReadPage<Answer>): void {
+  #keep(text: string, response: Response, range: PageRange): void {
+    const { body } = response;
     const known = this.#entries.get(text);
     if (known !== undefined) this.#drop(known, 'age');
     if (text.length > longestText || body.length > longestBody) return;
     const size = body.length + copiesOfText * text.length + entryOverhead;
     if (size > this.#options.maximumBytes) return;
     this.#makeRoomFor(size);
-    const group = this.#groupOf(extent);
+    const group = this.#groupOf(range);
     const since = performance.now();
-    const entry = { text, answer, body: copyOf(body), extent, group, size, since, uses: 0 };
+    const entry = { text, response: { ...response, body: copyOf(body) }, range, group, size, since, uses: 0 };
     this.#entries.set(text, entry);
     this.#all.add(entry);
     group.entries.add(entry);
@@ -178,12 +170,12 @@ export class PageCache<Answer> {
     }
   }
 
-  #groupOf({ criteria: { conditions, or } }: PageExtent): Group<Answer> {
+  #groupOf({ criteria: { conditions, or } }: PageRange): Group<Response> {
     const key = JSON.stringify([conditions, or]);
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
     const bucket = bucketOf(conditions);
-    const group = { key, bucket, entries: new Set<Entry<Answer>>(), uses: 0 };
+    const group = { key, bucket, entries: new Set<Entry<Response>>(), uses: 0 };
     this.#groups.set(key, group);
     const others = this.#buckets.get(bucket) ?? new Set();
     const unused = others.size >= groupsOfBucket ? nextToGo(others) : undefined;
@@ -192,7 +184,7 @@ export class PageCache<Answer> {
     return group;
   }
 
-  #drop(entry: Entry<Answer>, reason: DropReason): void {
+  #drop(entry: Entry<Response>, reason: DropReason): void {
     this.#entries.delete(entry.text);
     this.#all.delete(entry);
     this.#bytes -= entry.size;
@@ -254,7 +246,7 @@ function bucketsOf({ before, after }: RowChange): ReadonlySet<string> {
   return new Set([anyRow, ...names(before ?? {}), ...names(after ?? {})]);
 }
 
-function concerns({ before, after }: RowChange, { criteria }: PageExtent): boolean {
+function concerns({ before, after }: RowChange, { criteria }: PageRange): boolean {
   return (before !== undefined && matches(criteria, before)) || (after !== undefined && matches(criteria, after));
 }
 
@@ -262,13 +254,13 @@ function concerns({ before, after }: RowChange, { criteria }: PageExtent): boole
 const mostChanges = 100;
 
 /** A page that is being read. */
-export class Fill<Answer> {
-  readonly #store: (text: string, page: ReadPage<Answer>) => void;
+export class PendingRead<Response> {
+  readonly #store: (text: string, response: Response, range: PageRange) => void;
   readonly #forget: () => void;
   readonly #changes: RowChange[] = [];
   #ended = false;
 
-  constructor(store: (text: string, page: ReadPage<Answer>) => void, forget: () => void) {
+  constructor(store: (text: string, response: Response, range: PageRange) => void, forget: () => void) {
     this.#store = store;
     this.#forget = forget;
   }
@@ -276,10 +268,10 @@ export class Fill<Answer> {
   /**
    * Caches the page, unless a change that arrived meanwhile affects it: the page may have been read before the change.
    */
-  keep(text: string, page: ReadPage<Answer>): void {
+  keep(text: string, response: Response, range: PageRange): void {
     if (this.#ended) return;
     this.end();
-    if (!this.#changes.some((change) => touches(change, page.extent))) this.#store(text, page);
+    if (!this.#changes.some((change) => affects(change, range))) this.#store(text, response, range);
   }
 
   /** Ends the reading without caching the page. Call it also when reading failed. */

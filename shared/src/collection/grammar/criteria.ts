@@ -22,3 +22,16 @@ export interface Criteria {
   readonly fields: readonly string[] | undefined;
   readonly cursor: string | undefined;
 }
+
+/** The values of the sort fields of one row as PostgreSQL prints them; null where a column is NULL. */
+export type Position = readonly (string | null)[];
+
+/** The part of the sort order that a page shows. */
+export interface PageBounds {
+  /** The position of the row before the page; undefined for the first page. */
+  readonly after: Position | undefined;
+  /** The position of the last row on the page; undefined on the last page. */
+  readonly until: Position | undefined;
+  /** The id of a row after the page; undefined on the last page. */
+  readonly nextRowId: string | undefined;
+}

@@ -1,6 +1,5 @@
 // The parameters of a statement: for each parameter the place of its value in a request, and never the value itself.
-import type { Criteria } from '../grammar/criteria.ts';
-import type { Position } from './cursor.ts';
+import type { Criteria, Position } from '../grammar/criteria.ts';
 
 /** Values for the scope of a spec: name → value. */
 export type Scope = Readonly<Record<string, string>>;

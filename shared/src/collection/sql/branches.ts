@@ -1,8 +1,7 @@
 // Decides which ordered scans of the table answer a request.
-import type { Condition, Criteria } from '../grammar/criteria.ts';
+import type { Condition, Criteria, Position } from '../grammar/criteria.ts';
 import { type CollectionSpec, fieldNamed } from '../grammar/spec.ts';
 import type { ConditionLocation } from './bind-parameters.ts';
-import type { Position } from './cursor.ts';
 
 export interface Located {
   readonly condition: Condition;

@@ -2,10 +2,8 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { Problem } from '../../problem/index.ts';
 import { bounds } from '../grammar/bounds.ts';
+import type { Position } from '../grammar/criteria.ts';
 import type { InputLocation } from '../grammar/tree.ts';
-
-/** The sort columns of a row as PostgreSQL prints them; null where a column is NULL. */
-export type Position = readonly (string | null)[];
 
 export interface Cursors {
   /**

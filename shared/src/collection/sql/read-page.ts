@@ -3,12 +3,11 @@
 import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { Problem } from '../../problem/index.ts';
-import { type PageExtent, placeOf } from '../cache/page-extent.ts';
 import { matchesNothing, withoutContradictions } from '../grammar/contradiction.ts';
-import type { Criteria } from '../grammar/criteria.ts';
+import type { Criteria, PageBounds, Position } from '../grammar/criteria.ts';
 import { type CollectionSpec, membersOf } from '../grammar/spec.ts';
 import type { Scope } from './bind-parameters.ts';
-import type { Cursors, Position } from './cursor.ts';
+import type { Cursors } from './cursor.ts';
 import { PreparedStatements } from './prepared.ts';
 import { type RowWriter, rowWriter } from './row-writer.ts';
 
@@ -49,8 +48,12 @@ export interface Page {
   readonly json: string;
   /** The strong entity tag: a digest of `json`. */
   readonly etag: string;
-  /** What the page depends on. Undefined when no row can ever be on it, or when it depends on more than its rows. */
-  readonly extent: (() => PageExtent) | undefined;
+}
+
+/** A page, and the part of the sort order that it shows; undefined when no row can ever be on it. */
+export interface BoundedPage {
+  readonly page: Page;
+  readonly bounds: PageBounds | undefined;
 }
 
 const asText = { getTypeParser: () => (text: string) => text };
@@ -62,11 +65,16 @@ const queryCanceled = '57014';
  * @throws Problem `invalid-cursor`; `query-too-costly` when the statement times out
  */
 export async function readPage<Context>(request: PageRequest<Context>): Promise<Page> {
+  return (await readBoundedPage(request)).page;
+}
+
+/** Reads a page as `readPage` does, for a cache that has to compare changed rows with the page. */
+export async function readBoundedPage<Context>(request: PageRequest<Context>): Promise<BoundedPage> {
   const { collection, criteria, more } = request;
   const { spec } = collection;
   const scope = checkedScope(spec, request.scope ?? {});
   const place = openPlace(request, bindingOf(spec, criteria, scope));
-  if (matchesNothing(spec, criteria)) return place.write(new Map(), [], () => [], { more });
+  if (matchesNothing(spec, criteria)) return { page: place.write(new Map(), [], () => [], more), bounds: undefined };
   const { position } = place;
   const input = { criteria: withoutContradictions(spec, criteria), position, scope };
   const { statement, name } = collection.prepared.get(input);
@@ -75,16 +83,12 @@ export async function readPage<Context>(request: PageRequest<Context>): Promise<
   const sorted = criteria.sort.map(({ field }) => at(field));
   const positionOf = (row: Row) => sorted.map((index) => row[index] ?? null);
   const hasMore = rows.length > criteria.limit;
-  const extent = (): PageExtent => {
-    const last = hasMore ? rows[criteria.limit - 1] : undefined;
-    return {
-      criteria,
-      behind: hasMore ? (rows.at(-1)?.[at('id')] ?? undefined) : undefined,
-      after: position && placeOf(spec, criteria.sort, position),
-      until: last && placeOf(spec, criteria.sort, positionOf(last)),
-    };
+  const last = hasMore ? rows[criteria.limit - 1] : undefined;
+  const nextRowId = hasMore ? (rows.at(-1)?.[at('id')] ?? undefined) : undefined;
+  return {
+    page: place.write(statement.columns, rows, positionOf, more),
+    bounds: { after: position, until: last && positionOf(last), nextRowId },
   };
-  return place.write(statement.columns, rows, positionOf, more === undefined ? { extent } : { more });
 }
 
 export type Row = readonly (string | null)[];
@@ -97,20 +101,14 @@ export interface Place {
    * Writes the page.
    * @param rows at most one more than the limit; the additional row shows that there is a next page
    * @param positionOf returns the position for the cursor of the next page
+   * @param more members of the envelope besides `items` and `pagination`, as JSON text
    */
   write(
     columns: ReadonlyMap<string, number>,
     rows: readonly Row[],
     positionOf: (row: Row, index: number) => Position,
-    others?: Others,
+    more?: Readonly<Record<string, string>>,
   ): Page;
-}
-
-export interface Others {
-  /** Members of the envelope besides `items` and `pagination`, as JSON text. */
-  readonly more?: Readonly<Record<string, string>> | undefined;
-  /** What the page depends on; undefined when it depends on more than its rows. */
-  readonly extent?: (() => PageExtent) | undefined;
 }
 
 /**
@@ -128,7 +126,7 @@ export function openPlace<Context>(
   const position = criteria.cursor === undefined ? undefined : cursors.open(criteria.cursor, binding, at);
   return {
     position,
-    write(columns, rows, positionOf, { more = {}, extent } = {}) {
+    write(columns, rows, positionOf, more = {}) {
       const hasMore = rows.length > criteria.limit;
       const shown = hasMore ? criteria.limit : rows.length;
       let items = '';
@@ -144,23 +142,18 @@ export function openPlace<Context>(
         .join('');
       const start = `{"items":[${items}],${others}"pagination":{"limit":${criteria.limit},`;
       const last = hasMore ? rows[shown - 1] : undefined;
-      if (last === undefined) return pageOf(`${start}"hasMore":false}}`, extent);
+      if (last === undefined) return pageOf(`${start}"hasMore":false}}`);
       const nextCursor = cursors.seal(positionOf(last, shown - 1), binding);
       return pageOf(
         `${start}"nextCursor":"${nextCursor}","hasMore":true}}`,
-        extent,
         url === undefined ? {} : { Link: `<${nextUrl(url, nextCursor)}>; rel="next"` },
       );
     },
   };
 }
 
-function pageOf(
-  json: string,
-  extent: (() => PageExtent) | undefined,
-  headers: Readonly<Record<string, string>> = {},
-): Page {
-  return { status: 200, headers, json, etag: `"${hash('sha256', json, 'base64url')}"`, extent };
+function pageOf(json: string, headers: Readonly<Record<string, string>> = {}): Page {
+  return { status: 200, headers, json, etag: `"${hash('sha256', json, 'base64url')}"` };
 }
 
 /**

@@ -1,31 +1,42 @@
-// The extent of a page: its criteria and the part of the sort order that it shows. It decides whether a changed row
+// The range of a page: its criteria and the part of the sort order that it shows. It decides whether a changed row
 // belongs on the page.
 import { meets } from '../grammar/contradiction.ts';
-import type { Condition, Criteria } from '../grammar/criteria.ts';
+import type { Condition, Criteria, PageBounds, Position } from '../grammar/criteria.ts';
 import type { Value } from '../grammar/field-types.ts';
 import { type CollectionSpec, fieldNamed, type SortCriterion } from '../grammar/spec.ts';
-import type { Position } from '../sql/cursor.ts';
 
 /** A row for comparison with criteria: a checked value for each field; null where the column is NULL. */
 export type RowValues = Readonly<Record<string, Value | null>>;
 
 /** The values of the sort fields of one row. */
-export type Place = readonly (Value | null)[];
+export type SortKey = readonly (Value | null)[];
 
-export interface PageExtent {
+export interface PageRange {
   readonly criteria: Criteria;
   /** The id of a row after the page. It matters because the page would be the last one without such a row. */
-  readonly behind: string | undefined;
+  readonly nextRowId: string | undefined;
   /** The position of the row before the page; undefined for the first page. */
-  readonly after: Place | undefined;
+  readonly after: SortKey | undefined;
   /**
    * The position of the last row on the page; undefined on the last page, which extends to the end of the collection.
    */
-  readonly until: Place | undefined;
+  readonly until: SortKey | undefined;
+}
+
+/** Returns the range of a page that was read with these bounds. */
+export function toPageRange(spec: CollectionSpec<never>, criteria: Criteria, bounds: PageBounds): PageRange {
+  const { after, until, nextRowId } = bounds;
+  const { sort } = criteria;
+  return {
+    criteria,
+    nextRowId,
+    after: after && toSortKey(spec, sort, after),
+    until: until && toSortKey(spec, sort, until),
+  };
 }
 
 /** Converts a position, whose texts are those of PostgreSQL, into values. */
-export function placeOf(spec: CollectionSpec<never>, sort: readonly SortCriterion[], position: Position): Place {
+function toSortKey(spec: CollectionSpec<never>, sort: readonly SortCriterion[], position: Position): SortKey {
   return sort.map(({ field }, index) => {
     const { type } = fieldNamed(spec, field);
     const column = position[index] ?? null;
@@ -45,9 +56,9 @@ export interface RowChange {
 }
 
 /** Whether the change affects the page: the page showed the row, or the row now belongs on it. */
-export function touches({ id, before, after }: RowChange, extent: PageExtent): boolean {
-  const side = sideOf(extent, after);
-  return side === 'on' || sideOf(extent, before) === 'on' || (id === extent.behind && side !== 'behind');
+export function affects({ id, before, after }: RowChange, range: PageRange): boolean {
+  const side = sideOf(range, after);
+  return side === 'on' || sideOf(range, before) === 'on' || (id === range.nextRowId && side !== 'after');
 }
 
 /** Whether a row meets the criteria. */
@@ -63,17 +74,17 @@ function meetsAll(conditions: readonly Condition[], row: RowValues): boolean {
 }
 
 /** The side of the page on which a row is; undefined when it does not meet the criteria. */
-function sideOf(extent: PageExtent, row: RowValues | undefined): 'before' | 'on' | 'behind' | undefined {
-  const { criteria, after, until } = extent;
+function sideOf(range: PageRange, row: RowValues | undefined): 'before' | 'on' | 'after' | undefined {
+  const { criteria, after, until } = range;
   if (row === undefined || !matches(criteria, row)) return undefined;
   const { sort } = criteria;
-  const place = sort.map(({ field }) => row[field] ?? null);
-  if (after !== undefined && compare(sort, place, after) <= 0) return 'before';
-  return until === undefined || compare(sort, place, until) <= 0 ? 'on' : 'behind';
+  const key = sort.map(({ field }) => row[field] ?? null);
+  if (after !== undefined && compare(sort, key, after) <= 0) return 'before';
+  return until === undefined || compare(sort, key, until) <= 0 ? 'on' : 'after';
 }
 
-/** Negative when the first position comes before the second one. Absent values come last in both directions. */
-function compare(sort: readonly SortCriterion[], one: Place, other: Place): number {
+/** Negative when the first key comes before the second one. Absent values come last in both directions. */
+function compare(sort: readonly SortCriterion[], one: SortKey, other: SortKey): number {
   for (const [index, { direction }] of sort.entries()) {
     const [a, b] = [one[index] ?? null, other[index] ?? null];
     if (a === b) continue;

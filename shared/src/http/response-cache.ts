@@ -9,18 +9,22 @@ import { measureAnswer } from './measure-answer.ts';
 import { type Beginning, beginningOf } from './request-identity.ts';
 
 /** A response with status 200 that is the same for every caller who lacks the scopes of its operation. */
-export interface KeptAnswer {
+export interface CachedResponse {
   readonly operation: Pick<ContractOperation, 'path' | 'security'>;
   readonly etag: string;
   /** Header fields as a flat list, without the request id and those of the content. */
   readonly headers: readonly string[];
   /** Header fields of the content as a flat list. */
   readonly content: readonly string[];
+  readonly body: Buffer;
 }
 
-export interface AnswerMemory {
+/** Caches a response for further requests with the same text. */
+export type StoreResponse = (text: string, response: CachedResponse) => void;
+
+export interface ResponseCache {
   /** Returns the cached response to a request with this text, if it is still current. */
-  find(text: string): { readonly answer: KeptAnswer; readonly body: Buffer } | undefined;
+  find(text: string): CachedResponse | undefined;
 }
 
 /**
@@ -39,14 +43,13 @@ export function requestText({ method: given, url, headers }: IncomingMessage, bo
  * @param arrived the arrival of a request that other steps have handled
  * @returns false when the operation has to validate and answer the request
  */
-export function answerKept(
-  { answer, body }: NonNullable<ReturnType<AnswerMemory['find']>>,
+export function serveCached(
+  { operation, etag, headers, content, body }: CachedResponse,
   request: IncomingMessage,
   response: ServerResponse,
   caller: Caller | undefined,
   arrived?: Beginning,
 ): boolean {
-  const { operation, etag, headers, content } = answer;
   if (caller !== undefined && operation.security.scopes.every((scope) => caller.scopes.has(scope))) return false;
   if (request.headers['if-match'] !== undefined) return false;
   const unchanged = isUnchanged(request, etag);
@@ -74,8 +77,8 @@ const acceptable = new Set([undefined, '*/*', 'application/json']);
  * Answers a GET from the cache before any other step.
  * @returns false when the cache has no response to exactly this request
  */
-export function answerFromMemory(
-  memory: AnswerMemory,
+export function serveFromCache(
+  cache: ResponseCache,
   verifier: TokenVerifier | undefined,
   request: IncomingMessage,
   response: ServerResponse,
@@ -85,8 +88,8 @@ export function answerFromMemory(
   const caller = authorization === undefined ? undefined : verifier?.known(authorization);
   // An unknown token has to be verified first, because it may belong to staff.
   if (authorization !== undefined && caller === undefined) return false;
-  const kept = memory.find(requestText(request));
-  return kept !== undefined && answerKept(kept, request, response, caller);
+  const cached = cache.find(requestText(request));
+  return cached !== undefined && serveCached(cached, request, response, caller);
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
