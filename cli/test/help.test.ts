@@ -40,7 +40,7 @@ it('the help of no command loads a module of a service, apart from the values th
   const services = loaded.flatMap((url) => /\/services\/.*/.exec(url) ?? []);
   expect(loaded.some((url) => url.endsWith('/commands/accounts.ts'))).toBe(true);
   expect(services.toSorted()).toEqual([
-    '/services/accounts/src/operator/values.ts',
+    '/services/accounts/src/operator/staff-scopes.ts',
     '/services/catalogue/src/operator/values.ts',
     '/services/orders/src/order/order-status.ts',
   ]);

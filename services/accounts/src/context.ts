@@ -3,7 +3,7 @@ import type { EmailTokenSeal } from '@shop/shared/auth';
 import type { IdempotencyContext, InternalClient, TypedOperation } from '@shop/shared/http';
 import type { operations } from './generated.ts';
 import type { TokenIssuer } from './session/access-token.ts';
-import type { Passwords } from './session/password.ts';
+import type { Passwords } from './session/password-hash.ts';
 import type { RefreshLifetimes } from './session/refresh-token.ts';
 import type { SigningKeys } from './session/signing-key.ts';
 import type { SupportCollections } from './support/support-collections.ts';

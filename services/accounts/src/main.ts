@@ -13,7 +13,7 @@ import { startFillingMailboxKeys } from './jobs/fill-mailbox-keys.ts';
 import { expiredAccountRows } from './jobs/prune.ts';
 import { operations } from './operations.ts';
 import { createKeyEncryption } from './session/key-encryption.ts';
-import { createPasswords } from './session/password.ts';
+import { createPasswords } from './session/password-hash.ts';
 import { Semaphore } from './session/semaphore.ts';
 import { followSigningKeys, prepareSigningKeys } from './session/signing-key.ts';
 import { openSupportCollections } from './support/support-collections.ts';

@@ -11,7 +11,7 @@ import { defineAccount } from '../src/account/account.ts';
 import { connectModels } from '../src/account/models.ts';
 import { issueToken } from '../src/operations/issue-token.ts';
 import { createKeyEncryption } from '../src/session/key-encryption.ts';
-import { createPasswords, type Passwords } from '../src/session/password.ts';
+import { createPasswords, type Passwords } from '../src/session/password-hash.ts';
 import { followSigningKeys } from '../src/session/signing-key.ts';
 import { openSupportCollections } from '../src/support/support-collections.ts';
 import { countAccounts, freshEmail, logIn, password, register, startAccounts, type TestAccounts } from './accounts.ts';

@@ -7,7 +7,7 @@ import { type Criteria, fromQuery } from '@shop/shared/collection';
 import { createTestDatabase, nodesOf, type Plan, plansOf, recordPlans, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
 import { countPersonalData, eraseOrders } from '../src/order/erase-orders.ts';
-import { orderSpec } from '../src/order/order.ts';
+import { orderSpec } from '../src/order/order-spec.ts';
 
 const ofAll = orderSpec('EUR', 'all');
 const ofAccount = orderSpec('EUR', 'own');

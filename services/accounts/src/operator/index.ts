@@ -19,6 +19,7 @@ export {
   rotateSigningKeys,
 } from './signing-keys.ts';
 export { grantScopes, listStaff, revokeScopes, type Staff } from './staff.ts';
+export { type StaffScope, staffScopes } from './staff-scopes.ts';
 export {
   blockAsOperator,
   endSessionsAsOperator,
@@ -30,5 +31,4 @@ export {
   showAccount,
   unblockAsOperator,
 } from './support.ts';
-export { type StaffScope, staffScopes } from './values.ts';
 export { type VerifiedAccount, verifyEmailAsOperator } from './verify-email.ts';

@@ -6,7 +6,7 @@ import { operatorCommand } from '@shop/shared/shop';
 import { audit } from '../account/audit.ts';
 import { readDatabaseConfig } from '../config.ts';
 import { addSecret, deleteSecrets } from '../session/machine.ts';
-import type { StaffScope } from './values.ts';
+import type { StaffScope } from './staff-scopes.ts';
 
 export interface Machine {
   readonly clientId: string;

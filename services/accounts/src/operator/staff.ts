@@ -6,7 +6,7 @@ import { audit } from '../account/audit.ts';
 import { findHolders } from '../account/mailbox.ts';
 import { readDatabaseConfig } from '../config.ts';
 import { endAllFamilies } from '../session/refresh-token.ts';
-import { type StaffScope, staffScopes } from './values.ts';
+import { type StaffScope, staffScopes } from './staff-scopes.ts';
 
 export interface Staff {
   readonly accountId: string;

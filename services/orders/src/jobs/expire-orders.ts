@@ -2,10 +2,10 @@
 import type { Database } from '@shop/shared/database';
 import { requestIdentity } from '@shop/shared/http';
 import { type Log, startRepeating } from '@shop/shared/runtime';
-import { unverifiedTimeShare } from '../order/hold-limits.ts';
 import { lockOrder } from '../order/order.ts';
 import { findPayment, type OrderPayment } from '../order/order-payment.ts';
 import { recordCancellation } from '../order/record-cancellation.ts';
+import { unverifiedTimeShare } from '../order/time-limits.ts';
 
 export interface ExpiryOptions {
   readonly database: Database;

@@ -6,7 +6,6 @@ import type { Operation, OrdersContext } from '../context.ts';
 import type { components } from '../generated.ts';
 import { checkPrices, readExpectedPrices } from '../order/check-prices.ts';
 import { countRefusal } from '../order/measure-orders.ts';
-import { checkLimits } from '../order/order-limits.ts';
 import { type NewOrder, placeOrder } from '../order/place-order.ts';
 import {
   type ReservedLine,
@@ -15,6 +14,7 @@ import {
   reserveStock,
   type WantedLine,
 } from '../order/stock-reservation.ts';
+import { checkLimits } from '../order/total-limit.ts';
 
 type OrderInput = components['schemas']['NewOrder'];
 

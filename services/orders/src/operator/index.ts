@@ -5,7 +5,7 @@ export type { OrderTrace } from '../order/order-trace.ts';
 export type { Allocate } from '../order/shipment.ts';
 export { countOrders, type OrderCounts } from './count-orders.ts';
 export { findPersonalData } from './find-personal-data.ts';
-export { listRefundsDue, type RefundDue } from './list-refunds.ts';
+export { listRefundsDue, type RefundDue } from './list-refunds-due.ts';
 export {
   advanceOrders,
   type ChangedOrder,

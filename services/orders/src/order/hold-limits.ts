@@ -21,14 +21,6 @@ export type HoldSettings = Readonly<Record<Bound, number>>;
 /** At least one limit, each at least 1. */
 export type HoldLimits = Readonly<Partial<Record<Bound, number>>>;
 
-/** An order of an account without a verified e-mail address is due, or expires, after a quarter of the time. */
-export const unverifiedTimeShare = 0.25;
-
-/** The share of the usual time within which an order has to be paid. */
-export function timeShareOf({ emailVerified }: Pick<Caller, 'emailVerified'>): number {
-  return emailVerified ? 1 : unverifiedTimeShare;
-}
-
 /** An account without a verified e-mail address has a fifth of the limits. */
 const unverifiedShare = 5;
 /** Each delivered order raises the limits by a tenth, until they are ten times as high. */

@@ -1,113 +1,21 @@
-// An order: its members, the filters and sort orders of its lists, and the functions that read it.
+// An order: the functions that read it, and how its callers see it.
 import type { Caller } from '@shop/shared/auth';
 import {
   type Collection,
   type CollectionSpec,
   type Cursors,
-  choice,
   decimal,
-  json,
-  listed,
-  matched,
-  none,
   openCollection,
-  ordered,
   selectAll,
-  text,
-  time,
-  uuid,
   writeAll,
 } from '@shop/shared/collection';
 import { sql, type Transaction } from '@shop/shared/database';
 import { etagOf, type OperationRequest, type Reply, requireMatch, weakEtagOf } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { decimalsOf } from '@shop/shared/shop';
-import {
-  cancellationSql,
-  customerSql,
-  historySql,
-  isDueSql,
-  linesSql,
-  movementsSql,
-  paymentSql,
-  staffAddressSql,
-  staffVersionSql,
-} from './order-columns.ts';
-import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
-
-/**
- * The three views of orders: those of one account for its holder, the same orders for staff, and the orders of all
- * accounts for staff.
- */
-type OrderList = 'own' | 'account' | 'all';
-
-/**
- * All members of an order. A member that is not in this table appears in no response and in no SQL statement. The
- * indexes of migration 0013 serve the orders of all accounts.
- */
-export function orderSpec(currency: string, list: OrderList): CollectionSpec<Caller> {
-  const decimals = decimalsOf(currency);
-  const ofAll = list === 'all';
-  const forStaff = list !== 'own';
-  return {
-    name: 'orders',
-    from: 'orders',
-    ...(!ofAll && { scope: { account: { column: 'account_id', cast: 'uuid' } } }),
-    parameters: ['accountId'],
-    fields: {
-      id: { type: uuid(), operators: listed, column: 'id', sortable: true },
-      status: {
-        type: choice(statuses),
-        operators: matched,
-        column: 'status',
-        ...(ofAll && { scans: ['createdAt', 'updatedAt'] }),
-      },
-      createdAt: { type: time(), operators: ordered, column: 'created_at', sortable: true },
-      updatedAt: { type: time(), operators: ordered, column: 'updated_at', sortable: ofAll },
-      accountId: { type: uuid(), operators: none, column: 'account_id' },
-      ...(forStaff && { customer: { type: json(), operators: none, column: customerSql } }),
-      itemsSummary: { type: json(), operators: none, column: linesSql(decimals) },
-      totalCost: {
-        type: decimal(decimals),
-        operators: ordered,
-        column: 'total_minor',
-        sortable: true,
-        range: { from: 0, to: 999_999_999_999_999 },
-      },
-      currency: { type: text(3), operators: none, column: 'currency' },
-      shipping_address: { type: json(), operators: none, column: forStaff ? staffAddressSql : 'shipping_address' },
-      tracking: { type: json(), operators: none, column: 'tracking' },
-      allowedActions: {
-        type: json(),
-        operators: none,
-        column: `(account_id || ' ' || status || ${isDueSql})`,
-        write: (column, caller) => {
-          const [accountId = '', status, payment] = column?.split(' ') ?? [];
-          return JSON.stringify(allowedActions(caller, accountId, status as OrderStatus, payment === 'due'));
-        },
-      },
-      payment: { type: json(), operators: none, column: paymentSql(decimals) },
-      cancellation: { type: json(), operators: none, column: cancellationSql },
-    },
-    defaultSort: [
-      { field: 'createdAt', direction: 'desc' },
-      { field: 'id', direction: 'desc' },
-    ],
-  };
-}
-
-/** An order in an export: the members that do not depend on the caller, the history, and the movements of money. */
-function exportSpec(spec: CollectionSpec<Caller>, decimals: number): CollectionSpec<Caller> {
-  const forEveryCaller = Object.entries(spec.fields).filter(([, { write }]) => write === undefined);
-  return {
-    ...spec,
-    fields: {
-      ...Object.fromEntries(forEveryCaller),
-      history: { type: json(), operators: none, column: historySql },
-      moneyMovements: { type: json(), operators: none, column: movementsSql(decimals) },
-    },
-  };
-}
+import { staffVersionSql } from './order-columns.ts';
+import { exportSpec, type OrderList, orderSpec } from './order-spec.ts';
+import type { OrderStatus } from './order-status.ts';
 
 /** Orders as the operations use them. */
 export interface Orders {

@@ -5,10 +5,10 @@ import { appendEvent } from '@shop/shared/events';
 import { callerOf, type OperationRequest, type Reply } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from '../context.ts';
-import { timeShareOf } from './hold-limits.ts';
 import { countOrder } from './measure-orders.ts';
 import type { OrderView } from './order.ts';
 import type { ReservedLine, WantedLine } from './stock-reservation.ts';
+import { timeShareOf } from './time-limits.ts';
 import { reportUnderpriced } from './underpriced-order.ts';
 
 export interface PricedLine extends WantedLine, ReservedLine {
