@@ -21,6 +21,7 @@ import type ts from 'typescript';
 import type { GatewayConfig } from '../gateway/src/entry/gateway-config.ts';
 import { publishedContracts } from '../gateway/src/published-contracts.ts';
 import { publishedDocument } from '../web/src/docs/published-document.ts';
+import { memberContracts } from './generate-members.ts';
 import { endpointsOf, functionNames, operationsInterface } from './generate-operations.ts';
 import { httpFile, postmanCollection } from './generate-requests.ts';
 
@@ -199,6 +200,18 @@ scrape_configs:
 `;
 }
 
+/** Writes a file; with --check, compares it. */
+function write(file: string, text: string): void {
+  const path = pathOf(file);
+  if (!process.argv.includes('--check')) writeFileSync(path, text);
+  else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
+    console.error(`${file} differs from the contracts: run node client/generate.ts`);
+    process.exitCode = 1;
+  }
+}
+
+// The contracts come first, because everything else follows from them.
+for (const [file, text] of memberContracts((file) => readFileSync(pathOf(file), 'utf8'))) write(file, text);
 const services = readdirSync(pathOf('services')).sort();
 const document = published();
 const files = new Map([
@@ -215,11 +228,4 @@ for (const service of services) {
   const operations = outlineOperations(readDocument(pathOf(`services/${service}/openapi.yaml`)));
   if (operations.length > 0) files.set(`services/${service}/src/generated.ts`, await serviceTypes(service));
 }
-for (const [file, text] of files) {
-  const path = pathOf(file);
-  if (!process.argv.includes('--check')) writeFileSync(path, text);
-  else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
-    console.error(`${file} differs from the contracts: run node client/generate.ts`);
-    process.exitCode = 1;
-  }
-}
+for (const [file, text] of files) write(file, text);

@@ -1052,14 +1052,14 @@ export interface components {
                 email: components["schemas"]["Email"];
                 email_verified: boolean;
                 pending_email?: components["schemas"]["Email"];
-                name: components["schemas"]["AccountsName"];
-                phone_number?: components["schemas"]["PhoneNumber"];
-                shipping_address?: components["schemas"]["ShippingAddressView"];
-                locale?: components["schemas"]["Locale"];
                 scopes: string[];
                 created_at: components["schemas"]["Time"];
                 updated_at: components["schemas"]["Time"];
                 credentials_changed_at?: components["schemas"]["Time"];
+                name: components["schemas"]["AccountsName"];
+                phone_number?: components["schemas"]["PhoneNumber"];
+                shipping_address?: components["schemas"]["ShippingAddressView"];
+                locale?: components["schemas"]["Locale"];
             };
             /** @description Name, address and language for e-mails, as the notifications service has them; absent when it has none. */
             recipient?: Record<string, never>;
@@ -1080,11 +1080,9 @@ export interface components {
         AccountPatch: {
             /** @description At most 64 bytes before the `@`, and a name of a host after it, which may be international. */
             email?: components["schemas"]["Email"];
-            name?: components["schemas"]["AccountsName"];
             password?: components["schemas"]["Password"];
             /** @description The password before the change. It is only checked, for a change of `password` or `email`. */
             current_password?: string;
-            phone_number?: string | null;
             shipping_address?: {
                 street_address?: components["schemas"]["AddressLinePatch"];
                 city?: components["schemas"]["AddressLinePatch"];
@@ -1092,6 +1090,8 @@ export interface components {
                 postal_code?: components["schemas"]["AddressLinePatch"];
                 country?: components["schemas"]["AddressLinePatch"];
             } | null;
+            name?: components["schemas"]["AccountsName"];
+            phone_number?: string | null;
             locale?: string | null;
         };
         AddressLine: string;
@@ -1229,8 +1229,6 @@ export interface components {
             email_verified: boolean;
             /** @description The new address of a change that takes effect when it is verified; absent when there is none. */
             pending_email?: components["schemas"]["Email"];
-            name: components["schemas"]["AccountsName"];
-            locale?: components["schemas"]["Locale"];
             /** @description Whether the account has scopes of staff. Only operators act on such an account. */
             staff: boolean;
             /** @description Since when the account is blocked; absent when it is not. */
@@ -1238,6 +1236,8 @@ export interface components {
             /** @description When the account is erased, at the wish of its holder; absent when it is not to be erased. */
             erase_at?: components["schemas"]["Time"];
             created_at: components["schemas"]["Time"];
+            name: components["schemas"]["AccountsName"];
+            locale?: components["schemas"]["Locale"];
         };
         /**
          * @example {
@@ -2039,12 +2039,12 @@ export interface components {
             currency: components["schemas"]["Currency"];
             rating?: components["schemas"]["Rating"];
             status: components["schemas"]["CatalogueStatus"];
-            inStock: boolean;
-            stock?: components["schemas"]["ProductStock"];
-            sku?: components["schemas"]["Sku"];
             lowStockThreshold?: components["schemas"]["LowStockThreshold"];
+            sku?: components["schemas"]["Sku"];
             images?: components["schemas"]["ImagesView"];
             attributes?: components["schemas"]["Attributes"];
+            inStock: boolean;
+            stock?: components["schemas"]["ProductStock"];
             archived?: components["schemas"]["Archived"];
             createdAt: components["schemas"]["Time"];
             updatedAt: components["schemas"]["Time"];
@@ -2071,16 +2071,16 @@ export interface components {
         };
         ProductFilters: {
             id?: components["schemas"]["IdConditions"];
-            sku?: components["schemas"]["SkuConditions"];
-            price?: components["schemas"]["NumberConditions"];
-            rating?: components["schemas"]["NumberConditions"];
-            createdAt?: components["schemas"]["TimeConditions"];
-            updatedAt?: components["schemas"]["TimeConditions"];
-            inStock?: components["schemas"]["BooleanConditions"];
+            name?: components["schemas"]["TextConditions"];
             brand?: components["schemas"]["ShortTextConditions"];
             category?: components["schemas"]["ShortTextConditions"];
-            name?: components["schemas"]["TextConditions"];
+            price?: components["schemas"]["NumberConditions"];
+            rating?: components["schemas"]["NumberConditions"];
             status?: components["schemas"]["StatusConditions"];
+            inStock?: components["schemas"]["BooleanConditions"];
+            sku?: components["schemas"]["SkuConditions"];
+            createdAt?: components["schemas"]["TimeConditions"];
+            updatedAt?: components["schemas"]["TimeConditions"];
             archived?: components["schemas"]["BooleanConditions"];
         };
         /**
@@ -2234,16 +2234,19 @@ export interface components {
          *     }
          */
         ProductPatch: {
-            sku?: string | null;
             name?: components["schemas"]["CatalogueName"];
             description?: string | null;
             brand?: components["schemas"]["Brand"];
             category?: components["schemas"]["Category"];
             price?: components["schemas"]["Price"];
-            currency?: components["schemas"]["Currency"];
             /** Format: double */
             rating?: number | null;
             status?: components["schemas"]["CatalogueStatus"];
+            /** Format: int32 */
+            lowStockThreshold?: number | null;
+            sku?: string | null;
+            images?: components["schemas"]["Images"] | null;
+            currency?: components["schemas"]["Currency"];
             stock?: number | {
                 /**
                  * Format: int32
@@ -2266,9 +2269,6 @@ export interface components {
                 /** @description Kept in the stock ledger, for staff. */
                 reason?: string;
             };
-            /** Format: int32 */
-            lowStockThreshold?: number | null;
-            images?: components["schemas"]["Images"] | null;
             /** @description A member replaces or adds one attribute, and `null` removes it. */
             attributes?: {
                 [key: string]: string | (number | null);
@@ -2285,23 +2285,23 @@ export interface components {
             /** @description All conditions must match, and one of `or` when it is present. Declared attributes are named as in a query, as in `"attributes.colour": { "in": ["red", "blue"] }`. */
             filters?: {
                 id?: components["schemas"]["IdConditions"];
-                sku?: components["schemas"]["SkuConditions"];
-                price?: components["schemas"]["NumberConditions"];
-                rating?: components["schemas"]["NumberConditions"];
-                createdAt?: components["schemas"]["TimeConditions"];
-                updatedAt?: components["schemas"]["TimeConditions"];
-                inStock?: components["schemas"]["BooleanConditions"];
+                name?: components["schemas"]["TextConditions"];
                 brand?: components["schemas"]["ShortTextConditions"];
                 category?: components["schemas"]["ShortTextConditions"];
-                name?: components["schemas"]["TextConditions"];
+                price?: components["schemas"]["NumberConditions"];
+                rating?: components["schemas"]["NumberConditions"];
                 status?: components["schemas"]["StatusConditions"];
+                inStock?: components["schemas"]["BooleanConditions"];
+                sku?: components["schemas"]["SkuConditions"];
+                createdAt?: components["schemas"]["TimeConditions"];
+                updatedAt?: components["schemas"]["TimeConditions"];
                 archived?: components["schemas"]["BooleanConditions"];
                 /** @description At most 5 alternatives. */
                 or?: components["schemas"]["ProductFilters"][];
             };
             sort?: {
                 /** @enum {string} */
-                field: "createdAt" | "updatedAt" | "name" | "price" | "rating" | "id";
+                field: "id" | "name" | "price" | "rating" | "createdAt" | "updatedAt";
                 /** @enum {string} */
                 direction: "asc" | "desc";
             }[];
@@ -2313,7 +2313,7 @@ export interface components {
                 limit?: number;
                 cursor?: string;
             };
-            fields?: ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "sku" | "lowStockThreshold" | "images" | "attributes" | "archived" | "createdAt" | "updatedAt")[];
+            fields?: ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "lowStockThreshold" | "sku" | "images" | "attributes" | "createdAt" | "updatedAt" | "archived")[];
         };
         /**
          * @description Returned only to callers with `catalogue:write`.
@@ -2351,12 +2351,12 @@ export interface components {
             currency?: components["schemas"]["Currency"];
             rating?: components["schemas"]["Rating"];
             status?: components["schemas"]["CatalogueStatus"];
-            inStock?: boolean;
-            stock?: components["schemas"]["ProductStock"];
-            sku?: components["schemas"]["Sku"];
             lowStockThreshold?: components["schemas"]["LowStockThreshold"];
+            sku?: components["schemas"]["Sku"];
             images?: components["schemas"]["ImagesView"];
             attributes?: components["schemas"]["Attributes"];
+            inStock?: boolean;
+            stock?: components["schemas"]["ProductStock"];
             archived?: components["schemas"]["Archived"];
             createdAt?: components["schemas"]["Time"];
             updatedAt?: components["schemas"]["Time"];
@@ -3386,7 +3386,7 @@ export interface components {
          *     refused with `query-too-costly`.
          */
         Facets: string;
-        /** @description The members to return, separated by commas. All members when absent. `stock`, `sku`, `lowStockThreshold` and `archived` need the scope `catalogue:write`. */
+        /** @description The members to return, separated by commas. All members when absent. A member that only callers with `catalogue:write` see needs that scope. */
         CatalogueFields: string;
         /** @description Operators eq, in; up to 100 ids of products. */
         CatalogueIdFilter: string[];
@@ -3413,9 +3413,9 @@ export interface components {
         /** @description Operators eq, in; up to 100 values. For callers with `catalogue:write`. */
         SkuFilter: string[];
         /**
-         * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, updatedAt, name, price, rating and
-         *     id. Without `id`, the products are finally sorted by id in the direction of the last field. Unrated products come last in both
-         *     directions. Names are in code point order. Default `createdAt:desc,id:desc`.
+         * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are those of `sort` in
+         *     `POST /v1/products/search`. Without `id`, the products are finally sorted by id in the direction of the last field. Unrated products
+         *     come last in both directions. Names are in code point order. Default `createdAt:desc,id:desc`.
          */
         CatalogueSort: string;
         /** @description Operators eq, ne, in; available, active, backorder or pending. `available` and `active` mean the same, so a filter by one of them hides the products that have the other: use `inStock=true` for what can be bought now. Only callers with `catalogue:write` find pending products. */
@@ -4875,16 +4875,16 @@ export interface operations {
                 /** @description Operators eq, ne, in. Values are compared exactly. */
                 name?: components["parameters"]["NameFilter"];
                 /**
-                 * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, updatedAt, name, price, rating and
-                 *     id. Without `id`, the products are finally sorted by id in the direction of the last field. Unrated products come last in both
-                 *     directions. Names are in code point order. Default `createdAt:desc,id:desc`.
+                 * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are those of `sort` in
+                 *     `POST /v1/products/search`. Without `id`, the products are finally sorted by id in the direction of the last field. Unrated products
+                 *     come last in both directions. Names are in code point order. Default `createdAt:desc,id:desc`.
                  */
                 sort?: components["parameters"]["CatalogueSort"];
                 /** @description The maximum number of items on a page. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `nextCursor` of the previous page, with the same filters and sort. */
                 cursor?: components["parameters"]["CatalogueCursor"];
-                /** @description The members to return, separated by commas. All members when absent. `stock`, `sku`, `lowStockThreshold` and `archived` need the scope `catalogue:write`. */
+                /** @description The members to return, separated by commas. All members when absent. A member that only callers with `catalogue:write` see needs that scope. */
                 fields?: components["parameters"]["CatalogueFields"];
             };
             header?: {

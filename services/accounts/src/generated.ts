@@ -31,8 +31,6 @@ export interface components {
             readonly email_verified: boolean;
             /** @description The new address of a change that takes effect when it is verified; absent when there is none. */
             readonly pending_email?: components["schemas"]["Email"];
-            readonly name: components["schemas"]["Name"];
-            readonly locale?: components["schemas"]["Locale"];
             /** @description Whether the account has scopes of staff. Only operators act on such an account. */
             readonly staff: boolean;
             /** @description Since when the account is blocked; absent when it is not. */
@@ -40,11 +38,15 @@ export interface components {
             /** @description When the account is erased, at the wish of its holder; absent when it is not to be erased. */
             readonly erase_at?: components["schemas"]["Time"];
             readonly created_at: components["schemas"]["Time"];
+            readonly name: components["schemas"]["Name"];
+            readonly locale?: components["schemas"]["Locale"];
         };
         /** Format: uuid */
         readonly Id: string;
         /** @example kim@example.com */
         readonly Email: string;
+        /** Format: date-time */
+        readonly Time: string;
         readonly Name: string;
         /**
          * @description The language of the holder, in which the shop writes e-mails: a language tag with a language and, optionally, a script and a
@@ -52,8 +54,6 @@ export interface components {
          * @example de-AT
          */
         readonly Locale: string;
-        /** Format: date-time */
-        readonly Time: string;
         readonly Pagination: {
             /** Format: int32 */
             readonly limit: number;
@@ -117,11 +117,9 @@ export interface components {
         readonly AccountPatch: {
             /** @description At most 64 bytes before the `@`, and a name of a host after it, which may be international. */
             readonly email?: components["schemas"]["Email"];
-            readonly name?: components["schemas"]["Name"];
             readonly password?: components["schemas"]["Password"];
             /** @description The password before the change. It is only checked, for a change of `password` or `email`. */
             readonly current_password?: string;
-            readonly phone_number?: string | null;
             readonly shipping_address?: {
                 readonly street_address?: components["schemas"]["AddressLinePatch"];
                 readonly city?: components["schemas"]["AddressLinePatch"];
@@ -129,6 +127,8 @@ export interface components {
                 readonly postal_code?: components["schemas"]["AddressLinePatch"];
                 readonly country?: components["schemas"]["AddressLinePatch"];
             } | null;
+            readonly name?: components["schemas"]["Name"];
+            readonly phone_number?: string | null;
             readonly locale?: string | null;
         };
         readonly AddressLinePatch: string | null;
@@ -290,14 +290,14 @@ export interface components {
                 readonly email: components["schemas"]["Email"];
                 readonly email_verified: boolean;
                 readonly pending_email?: components["schemas"]["Email"];
-                readonly name: components["schemas"]["Name"];
-                readonly phone_number?: components["schemas"]["PhoneNumber"];
-                readonly shipping_address?: components["schemas"]["ShippingAddress"];
-                readonly locale?: components["schemas"]["Locale"];
                 readonly scopes: readonly string[];
                 readonly created_at: components["schemas"]["Time"];
                 readonly updated_at: components["schemas"]["Time"];
                 readonly credentials_changed_at?: components["schemas"]["Time"];
+                readonly name: components["schemas"]["Name"];
+                readonly phone_number?: components["schemas"]["PhoneNumber"];
+                readonly shipping_address?: components["schemas"]["ShippingAddress"];
+                readonly locale?: components["schemas"]["Locale"];
             };
             /** @description Name, address and language for e-mails, as the notifications service has them; absent when it has none. */
             readonly recipient?: Record<string, never>;

@@ -1,18 +1,25 @@
-// Every column of accounts. A column that is added has to appear here: as a member of the profile, or with the reason
-// for which it is none. The tests then find the places that do not know the member. export-account.test.ts proves that
-// the holder gets every column, and test/system/erasure.test.ts that nothing of them is left after an erasure.
-import { readFile } from 'node:fs/promises';
+// Every line of the table of account columns, in every operation, and every column of accounts. export-account.test.ts
+// proves that the holder gets every column, and test/system/erasure.test.ts that nothing of them is left after an erasure.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parse } from 'yaml';
-import { address, eventsOf, register, startAccounts, type TestAccounts } from './accounts.ts';
+import { startServices } from '@shop/shared/testing';
+import { accountColumns } from '../src/account/account-columns.ts';
+import { announceAccounts } from '../src/operator/index.ts';
+import { address, eventsOf, password, register, type TestAccounts } from './accounts.ts';
 
-/** Column → its member in requests, a value of a new account, and another value. */
-const profile: Readonly<Record<string, { member: string; first: unknown; second: unknown }>> = {
-  name: { member: 'name', first: 'Kim Park', second: 'Kim Lee' },
-  phone_number: { member: 'phone_number', first: '+33 4 72 00', second: '555' },
-  shipping_address: { member: 'shipping_address', first: address, second: { ...address, city: 'Nice' } },
-  locale: { member: 'locale', first: 'de', second: 'fr' },
+/** Member → a value of a new account, and another value. */
+const samples: Readonly<Record<string, readonly [first: unknown, second: unknown]>> = {
+  name: ['Kim Park', 'Kim Lee'],
+  phone_number: ['+33 4 72 00', '555'],
+  shipping_address: [address, { ...address, city: 'Nice' }],
+  locale: ['de', 'fr'],
 };
+const lines = Object.entries<{ type: unknown; required?: true; inEvents?: true; forStaff?: unknown }>(
+  accountColumns,
+).map(([member, line]) => {
+  const [first, second] = samples[member] ?? ['one', 'another'];
+  return [member, { ...line, first, second }] as const;
+});
+const toCamelCase = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter) => letter.toUpperCase());
 
 const others: Readonly<Record<string, string>> = {
   id: 'is given by the shop',
@@ -33,51 +40,88 @@ const others: Readonly<Record<string, string>> = {
   updated_at: 'is the time of the last change of the version',
 };
 
-/** Members of requests that are not columns of the profile. */
-const otherMembers = ['email', 'password', 'current_password'];
-
 let accounts: TestAccounts;
+let staff: string;
 
 beforeAll(async () => {
-  accounts = await startAccounts();
+  // An export asks the other services for their parts.
+  const services = await startServices(['accounts', 'orders', 'notifications']);
+  const { client, database } = services.service('accounts');
+  accounts = { services, client, database };
+  staff = await accounts.services.issuer.sign({ scopes: ['accounts:support'] });
 });
 afterAll(() => accounts.services.stop());
 
-const columns = Object.entries(profile);
-const firstValues = Object.fromEntries(columns.map(([, { member, first }]) => [member, first]));
+const firstValues = Object.fromEntries(lines.map(([member, { first }]) => [member, first]));
 
 describe('a column of accounts', () => {
-  it('is a member of the profile, or stands here with a reason', async () => {
+  it('is in the table as a member of the profile, or stands here with a reason', async () => {
     const { rows } = await accounts.database.query<{ name: string }>(
       `SELECT column_name AS name FROM information_schema.columns
        WHERE table_schema = current_schema() AND table_name = 'accounts'`,
     );
-    const known = [...Object.keys(profile), ...Object.keys(others)];
+    const known = [...lines.map(([member]) => member), ...Object.keys(others)];
     expect(rows.map(({ name }) => name).sort()).toEqual(known.sort());
   });
 
-  it.each(['NewAccount', 'AccountPatch'])('is described in the contract, in %s', async (schema) => {
-    const text = await readFile(new URL('../openapi.yaml', import.meta.url), 'utf8');
-    const { properties } = parse(text).components.schemas[schema] as { properties: object };
-    const members = Object.keys(properties).filter((name) => !otherMembers.includes(name));
-    expect(members.sort()).toEqual(columns.map(([, { member }]) => member).sort());
-  });
-
-  it.each(columns)(
-    '%s is written, shown, and changes the entity tag and the version',
-    async (_, { member, second }) => {
+  it.each(lines)(
+    'of the member %s is written, shown, and changes the entity tag and the version',
+    async (member, { first, second, required, inEvents }) => {
       const { id, path, token } = await register(accounts, firstValues);
       const before = await accounts.client.get(path, { token });
       const changed = await accounts.client.patch(path, { token, body: { [member]: second } });
       expect(changed.status).toBe(200);
       const after = await accounts.client.get(path, { token });
-      expect([before.body[member], after.body[member]]).toEqual([firstValues[member], second]);
+      expect([before.body[member], after.body[member]]).toEqual([first, second]);
       expect(after.headers.etag).not.toBe(before.headers.etag);
+      const removed = await accounts.client.patch(path, { token, body: { [member]: null } });
+      if (required === true) expect(removed.status).toBe(400);
+      else expect([removed.status, member in removed.body]).toEqual([200, false]);
       const events = await eventsOf(accounts, id);
-      expect(events.map(({ type, sequence }) => [type, Number(sequence)])).toEqual([
-        ['account.registered.v1', 1],
-        ['account.updated.v1', 2],
-      ]);
+      const sent = events.map(({ type, sequence, data }) => [type, Number(sequence), data[toCamelCase(member)]]);
+      // Events about an account without a telephone number have the member, with null.
+      const isSent = inEvents === true || member === 'phone_number';
+      const expected: unknown[] = [
+        ['account.registered.v1', 1, isSent ? first : undefined],
+        ['account.updated.v1', 2, isSent ? second : undefined],
+        ['account.updated.v1', 3, member === 'phone_number' ? null : undefined],
+      ];
+      expect(sent).toEqual(required === true ? expected.slice(0, 2) : expected);
     },
   );
+
+  it.each(lines)('of the member %s is in the list for staff, if the table says so', async (member, line) => {
+    const { email } = await register(accounts, firstValues);
+    const { body } = await accounts.client.get(`/v1/accounts?email=${encodeURIComponent(email)}`, { token: staff });
+    expect(body.items[0]?.[member]).toEqual(line.forStaff === undefined ? undefined : line.first);
+  });
+
+  it.each(lines)('of the member %s is refused when it is too long, with a pointer', async (member) => {
+    const { path, token } = await register(accounts);
+    const body = { [member]: 'x'.repeat(2_000) };
+    const created = await accounts.client.post('/v1/accounts', {
+      body: { email: 'long@example.com', name: 'Kim Park', password, ...body },
+    });
+    for (const answer of [created, await accounts.client.patch(path, { token, body })])
+      expect([answer.status, answer.body.errors[0]]).toEqual([400, expect.objectContaining({ pointer: `/${member}` })]);
+  });
+
+  it('is in the export of its holder', async () => {
+    const { token } = await register(accounts, firstValues);
+    const { status, text } = await accounts.client.get('/v1/accounts/me/export', { token });
+    expect(status).toBe(200);
+    expect(JSON.parse(text).account).toMatchObject(firstValues);
+  });
+
+  it('is in the events that the command announces, if the table says so', async () => {
+    const { id } = await register(accounts, firstValues);
+    await announceAccounts({ DATABASE_URL: accounts.services.database.urls.accounts });
+    const events = await eventsOf(accounts, id);
+    const [announced, registered] = ['updated', 'registered'].map((name) =>
+      events.find(({ type }) => type === `account.${name}.v1`),
+    );
+    expect(announced?.data).toEqual(registered?.data);
+    for (const [member, { first, inEvents }] of lines)
+      if (inEvents === true) expect(announced?.data[toCamelCase(member)]).toEqual(first);
+  });
 });

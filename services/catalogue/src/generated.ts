@@ -44,12 +44,12 @@ export interface components {
             readonly currency?: components["schemas"]["Currency"];
             readonly rating?: components["schemas"]["Rating"];
             readonly status?: components["schemas"]["Status"];
-            readonly inStock?: boolean;
-            readonly stock?: components["schemas"]["ProductStock"];
-            readonly sku?: components["schemas"]["Sku"];
             readonly lowStockThreshold?: components["schemas"]["LowStockThreshold"];
+            readonly sku?: components["schemas"]["Sku"];
             readonly images?: components["schemas"]["Images"];
             readonly attributes?: components["schemas"]["Attributes"];
+            readonly inStock?: boolean;
+            readonly stock?: components["schemas"]["ProductStock"];
             readonly archived?: components["schemas"]["Archived"];
             readonly createdAt?: components["schemas"]["Time"];
             readonly updatedAt?: components["schemas"]["Time"];
@@ -84,6 +84,24 @@ export interface components {
          */
         readonly Status: "available" | "active" | "backorder" | "pending";
         /**
+         * Format: int32
+         * @description When the available units fall to this number or below, `stock.low.v1` is published. Returned only to callers with `catalogue:write`, and absent when the product has none.
+         */
+        readonly LowStockThreshold: number;
+        /** @description The key of the product in the shop's own systems, which imports use too. Each belongs to one product. Returned only to callers with `catalogue:write`, and absent when the product has none. */
+        readonly Sku: string;
+        /** @description In the order in which they are shown. Absent when there are none. */
+        readonly Images: readonly {
+            readonly url: string;
+            /** @description What the image shows, for those who do not see it. */
+            readonly alt: string;
+        }[];
+        /** @description Further properties, such as `colour` or `size`. Names are in camelCase, with letters and digits. Absent when there are none. */
+        readonly Attributes: {
+            readonly [key: string]: string | number;
+        };
+        readonly AttributeName: string;
+        /**
          * @description Returned only to callers with `catalogue:write`.
          * @example {
          *       "onHand": 120,
@@ -108,24 +126,6 @@ export interface components {
              */
             readonly available: number;
         };
-        /** @description The key of the product in the shop's own systems, which imports use too. Each belongs to one product. Returned only to callers with `catalogue:write`, and absent when the product has none. */
-        readonly Sku: string;
-        /**
-         * Format: int32
-         * @description When the available units fall to this number or below, `stock.low.v1` is published. Returned only to callers with `catalogue:write`, and absent when the product has none.
-         */
-        readonly LowStockThreshold: number;
-        /** @description In the order in which they are shown. Absent when there are none. */
-        readonly Images: readonly {
-            readonly url: string;
-            /** @description What the image shows, for those who do not see it. */
-            readonly alt: string;
-        }[];
-        /** @description Further properties, such as `colour` or `size`. Names are in camelCase, with letters and digits. Absent when there are none. */
-        readonly Attributes: {
-            readonly [key: string]: string | number;
-        };
-        readonly AttributeName: string;
         /**
          * @description The product is archived. Returned only to callers with `catalogue:write`, and absent when it is not archived.
          * @constant
@@ -244,12 +244,12 @@ export interface components {
             readonly currency: components["schemas"]["Currency"];
             readonly rating?: components["schemas"]["Rating"];
             readonly status: components["schemas"]["Status"];
-            readonly inStock: boolean;
-            readonly stock?: components["schemas"]["ProductStock"];
-            readonly sku?: components["schemas"]["Sku"];
             readonly lowStockThreshold?: components["schemas"]["LowStockThreshold"];
+            readonly sku?: components["schemas"]["Sku"];
             readonly images?: components["schemas"]["Images"];
             readonly attributes?: components["schemas"]["Attributes"];
+            readonly inStock: boolean;
+            readonly stock?: components["schemas"]["ProductStock"];
             readonly archived?: components["schemas"]["Archived"];
             readonly createdAt: components["schemas"]["Time"];
             readonly updatedAt: components["schemas"]["Time"];
@@ -260,23 +260,23 @@ export interface components {
             /** @description All conditions must match, and one of `or` when it is present. Declared attributes are named as in a query, as in `"attributes.colour": { "in": ["red", "blue"] }`. */
             readonly filters?: {
                 readonly id?: components["schemas"]["IdConditions"];
-                readonly sku?: components["schemas"]["SkuConditions"];
-                readonly price?: components["schemas"]["NumberConditions"];
-                readonly rating?: components["schemas"]["NumberConditions"];
-                readonly createdAt?: components["schemas"]["TimeConditions"];
-                readonly updatedAt?: components["schemas"]["TimeConditions"];
-                readonly inStock?: components["schemas"]["BooleanConditions"];
+                readonly name?: components["schemas"]["TextConditions"];
                 readonly brand?: components["schemas"]["ShortTextConditions"];
                 readonly category?: components["schemas"]["ShortTextConditions"];
-                readonly name?: components["schemas"]["TextConditions"];
+                readonly price?: components["schemas"]["NumberConditions"];
+                readonly rating?: components["schemas"]["NumberConditions"];
                 readonly status?: components["schemas"]["StatusConditions"];
+                readonly inStock?: components["schemas"]["BooleanConditions"];
+                readonly sku?: components["schemas"]["SkuConditions"];
+                readonly createdAt?: components["schemas"]["TimeConditions"];
+                readonly updatedAt?: components["schemas"]["TimeConditions"];
                 readonly archived?: components["schemas"]["BooleanConditions"];
                 /** @description At most 5 alternatives. */
                 readonly or?: readonly components["schemas"]["ProductFilters"][];
             };
             readonly sort?: readonly {
                 /** @enum {string} */
-                readonly field: "createdAt" | "updatedAt" | "name" | "price" | "rating" | "id";
+                readonly field: "id" | "name" | "price" | "rating" | "createdAt" | "updatedAt";
                 /** @enum {string} */
                 readonly direction: "asc" | "desc";
             }[];
@@ -288,16 +288,22 @@ export interface components {
                 readonly limit?: number;
                 readonly cursor?: string;
             };
-            readonly fields?: readonly ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "sku" | "lowStockThreshold" | "images" | "attributes" | "archived" | "createdAt" | "updatedAt")[];
+            readonly fields?: readonly ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "lowStockThreshold" | "sku" | "images" | "attributes" | "createdAt" | "updatedAt" | "archived")[];
         };
         readonly IdConditions: {
             readonly eq?: components["schemas"]["Id"];
             /** @description At most 100 values. */
             readonly in?: readonly components["schemas"]["Id"][];
         };
-        /** @description For callers with `catalogue:write`. */
-        readonly SkuConditions: {
+        readonly TextConditions: {
             readonly eq?: string;
+            readonly ne?: string | readonly string[];
+            /** @description At most 100 values. */
+            readonly in?: readonly string[];
+        };
+        readonly ShortTextConditions: {
+            readonly eq?: string;
+            readonly ne?: string | readonly string[];
             /** @description At most 100 values. */
             readonly in?: readonly string[];
         };
@@ -316,6 +322,22 @@ export interface components {
             /** @description At most 100 values. A text contains a number in plain digits, such as `"19.99"`. */
             readonly in?: readonly (number | string)[];
         };
+        readonly StatusConditions: {
+            readonly eq?: components["schemas"]["Status"];
+            readonly ne?: components["schemas"]["Status"] | readonly components["schemas"]["Status"][];
+            readonly in?: readonly components["schemas"]["Status"][];
+        };
+        readonly BooleanConditions: {
+            readonly eq?: boolean;
+            /** @description At most 100 values. A text is `"true"` or `"false"`. */
+            readonly in?: readonly (boolean | string)[];
+        };
+        /** @description For callers with `catalogue:write`. */
+        readonly SkuConditions: {
+            readonly eq?: string;
+            /** @description At most 100 values. */
+            readonly in?: readonly string[];
+        };
         readonly TimeConditions: {
             readonly eq?: components["schemas"]["Moment"];
             readonly ne?: components["schemas"]["Moment"] | readonly components["schemas"]["Moment"][];
@@ -331,40 +353,18 @@ export interface components {
          * @description Precise to milliseconds at most, and not a leap second.
          */
         readonly Moment: string;
-        readonly BooleanConditions: {
-            readonly eq?: boolean;
-            /** @description At most 100 values. A text is `"true"` or `"false"`. */
-            readonly in?: readonly (boolean | string)[];
-        };
-        readonly ShortTextConditions: {
-            readonly eq?: string;
-            readonly ne?: string | readonly string[];
-            /** @description At most 100 values. */
-            readonly in?: readonly string[];
-        };
-        readonly TextConditions: {
-            readonly eq?: string;
-            readonly ne?: string | readonly string[];
-            /** @description At most 100 values. */
-            readonly in?: readonly string[];
-        };
-        readonly StatusConditions: {
-            readonly eq?: components["schemas"]["Status"];
-            readonly ne?: components["schemas"]["Status"] | readonly components["schemas"]["Status"][];
-            readonly in?: readonly components["schemas"]["Status"][];
-        };
         readonly ProductFilters: {
             readonly id?: components["schemas"]["IdConditions"];
-            readonly sku?: components["schemas"]["SkuConditions"];
-            readonly price?: components["schemas"]["NumberConditions"];
-            readonly rating?: components["schemas"]["NumberConditions"];
-            readonly createdAt?: components["schemas"]["TimeConditions"];
-            readonly updatedAt?: components["schemas"]["TimeConditions"];
-            readonly inStock?: components["schemas"]["BooleanConditions"];
+            readonly name?: components["schemas"]["TextConditions"];
             readonly brand?: components["schemas"]["ShortTextConditions"];
             readonly category?: components["schemas"]["ShortTextConditions"];
-            readonly name?: components["schemas"]["TextConditions"];
+            readonly price?: components["schemas"]["NumberConditions"];
+            readonly rating?: components["schemas"]["NumberConditions"];
             readonly status?: components["schemas"]["StatusConditions"];
+            readonly inStock?: components["schemas"]["BooleanConditions"];
+            readonly sku?: components["schemas"]["SkuConditions"];
+            readonly createdAt?: components["schemas"]["TimeConditions"];
+            readonly updatedAt?: components["schemas"]["TimeConditions"];
             readonly archived?: components["schemas"]["BooleanConditions"];
         };
         /**
@@ -483,16 +483,19 @@ export interface components {
          *     }
          */
         readonly ProductPatch: {
-            readonly sku?: string | null;
             readonly name?: components["schemas"]["Name"];
             readonly description?: string | null;
             readonly brand?: components["schemas"]["Brand"];
             readonly category?: components["schemas"]["Category"];
             readonly price?: components["schemas"]["Price"];
-            readonly currency?: components["schemas"]["Currency"];
             /** Format: double */
             readonly rating?: number | null;
             readonly status?: components["schemas"]["Status"];
+            /** Format: int32 */
+            readonly lowStockThreshold?: number | null;
+            readonly sku?: string | null;
+            readonly images?: components["schemas"]["Images"] | null;
+            readonly currency?: components["schemas"]["Currency"];
             readonly stock?: number | {
                 /**
                  * Format: int32
@@ -515,9 +518,6 @@ export interface components {
                 /** @description Kept in the stock ledger, for staff. */
                 readonly reason?: string;
             };
-            /** Format: int32 */
-            readonly lowStockThreshold?: number | null;
-            readonly images?: components["schemas"]["Images"] | null;
             /** @description A member replaces or adds one attribute, and `null` removes it. */
             readonly attributes?: {
                 readonly [key: string]: string | (number | null);
@@ -719,16 +719,16 @@ export interface components {
         /** @description Operators eq, ne, in. Values are compared exactly. */
         readonly NameFilter: readonly string[];
         /**
-         * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, updatedAt, name, price, rating and
-         *     id. Without `id`, the products are finally sorted by id in the direction of the last field. Unrated products come last in both
-         *     directions. Names are in code point order. Default `createdAt:desc,id:desc`.
+         * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are those of `sort` in
+         *     `POST /v1/products/search`. Without `id`, the products are finally sorted by id in the direction of the last field. Unrated products
+         *     come last in both directions. Names are in code point order. Default `createdAt:desc,id:desc`.
          */
         readonly Sort: string;
         /** @description The maximum number of items on a page. */
         readonly Limit: number;
         /** @description The `nextCursor` of the previous page, with the same filters and sort. */
         readonly Cursor: string;
-        /** @description The members to return, separated by commas. All members when absent. `stock`, `sku`, `lowStockThreshold` and `archived` need the scope `catalogue:write`. */
+        /** @description The members to return, separated by commas. All members when absent. A member that only callers with `catalogue:write` see needs that scope. */
         readonly Fields: string;
         /** @description The entity tags of the representations that the client has stored. */
         readonly IfNoneMatch: string;
@@ -804,16 +804,16 @@ export interface operations {
                 /** @description Operators eq, ne, in. Values are compared exactly. */
                 readonly name?: components["parameters"]["NameFilter"];
                 /**
-                 * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, updatedAt, name, price, rating and
-                 *     id. Without `id`, the products are finally sorted by id in the direction of the last field. Unrated products come last in both
-                 *     directions. Names are in code point order. Default `createdAt:desc,id:desc`.
+                 * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are those of `sort` in
+                 *     `POST /v1/products/search`. Without `id`, the products are finally sorted by id in the direction of the last field. Unrated products
+                 *     come last in both directions. Names are in code point order. Default `createdAt:desc,id:desc`.
                  */
                 readonly sort?: components["parameters"]["Sort"];
                 /** @description The maximum number of items on a page. */
                 readonly limit?: components["parameters"]["Limit"];
                 /** @description The `nextCursor` of the previous page, with the same filters and sort. */
                 readonly cursor?: components["parameters"]["Cursor"];
-                /** @description The members to return, separated by commas. All members when absent. `stock`, `sku`, `lowStockThreshold` and `archived` need the scope `catalogue:write`. */
+                /** @description The members to return, separated by commas. All members when absent. A member that only callers with `catalogue:write` see needs that scope. */
                 readonly fields?: components["parameters"]["Fields"];
             };
             readonly header?: {

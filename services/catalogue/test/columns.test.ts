@@ -1,33 +1,33 @@
-// Every column of products. A column that is added has to appear here: as a member that clients write, or with the
-// reason for which they do not write it. The tests then find the places that do not know the member.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+// Every line of the table of product columns, in every operation, and every column of products.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { withClient } from '@shop/shared/database';
 import { createTestDatabase, startServices, type TestClient, type TestServices } from '@shop/shared/testing';
-import { parse } from 'yaml';
-import { exportProducts, importProducts } from '../src/operator/index.ts';
-import { writtenColumns } from '../src/product/product-input.ts';
+import { exportProducts, type ImportResult, importProducts, listProductHistory } from '../src/operator/index.ts';
+import { writtenColumns, writtenLines } from '../src/product/product-columns.ts';
 import { eventsAbout } from './outbox.ts';
 import { staffToken } from './products.ts';
 
-/** Column → its member in requests, a value of a new product, and another value. */
-const written: Readonly<Record<string, { member: string; first: unknown; second: unknown }>> = {
-  name: { member: 'name', first: 'Mug', second: 'Cup' },
-  description: { member: 'description', first: 'Holds 0.4 l.', second: 'Holds 0.2 l.' },
-  brand: { member: 'brand', first: 'Acme', second: 'Nordwick' },
-  category: { member: 'category', first: 'kitchen', second: 'office' },
-  price_minor: { member: 'price', first: 4.5, second: 5 },
-  rating_tenths: { member: 'rating', first: 4.5, second: 3 },
-  status: { member: 'status', first: 'active', second: 'backorder' },
-  stock: { member: 'stock', first: 0, second: 7 },
-  low_stock_threshold: { member: 'lowStockThreshold', first: 3, second: 4 },
-  external_key: { member: 'sku', first: 'MUG-1', second: 'MUG-2' },
-  images: { member: 'images', first: [{ url: 'https://images.example/1.jpg', alt: 'A mug' }], second: [] },
-  attributes: { member: 'attributes', first: { colour: 'blue' }, second: { colour: 'red' } },
+/** Member → a value of a new product, and another value. */
+const samples: Readonly<Record<string, readonly [first: unknown, second: unknown]>> = {
+  name: ['Mug', 'Cup'],
+  description: ['Holds 0.4 l.', 'Holds 0.2 l.'],
+  price: [4.5, 5],
+  rating: [4.5, 3],
+  status: ['active', 'backorder'],
+  stock: [0, 7],
+  lowStockThreshold: [3, 4],
+  sku: ['MUG-1', 'MUG-2'],
+  images: [[{ url: 'https://images.example/1.jpg', alt: 'A mug' }], []],
+  attributes: [{ colour: 'blue' }, { colour: 'red' }],
 };
+const lines = writtenLines.map((line) => {
+  const [first, second] = samples[line.member] ?? ['one', 'another'];
+  return [line.member, { ...line, first, second }] as const;
+});
 
 const notWritten: Readonly<Record<string, string>> = {
   id: 'is given by the shop',
@@ -39,18 +39,6 @@ const notWritten: Readonly<Record<string, string>> = {
   allocated: 'counts units of orders that staff has begun to process',
   archived_status: 'is written by DELETE and by `archived` in a PATCH; archived products are not exported',
 };
-
-/** Members that customers do not see. */
-const staffOnly = ['stock', 'sku', 'lowStockThreshold'];
-
-/** Members that `product.created.v1` does not have: it says `inStock`, and `stock.low.v1` has the threshold. */
-const notInEvents = ['stock', 'lowStockThreshold'];
-
-/** Members that an import leaves as they are when a line does not have them. It removes all others. */
-const keptByImports = ['status', 'stock', 'lowStockThreshold', 'images', 'attributes'];
-
-/** Members of requests that are not columns. */
-const otherMembers = ['currency', 'archived'];
 
 let services: TestServices;
 let client: TestClient;
@@ -65,41 +53,41 @@ afterAll(() => services.stop());
 
 type Row = Readonly<Record<string, string | null>>;
 const database = () => services.service('catalogue').database;
-const columns = Object.entries(written);
-const memberNames = columns.map(([, { member }]) => member).sort();
-const firstValues = Object.fromEntries(columns.map(([, { member, first }]) => [member, first]));
+const memberNames = lines.map(([member]) => member).sort();
+const firstValues = Object.fromEntries(lines.map(([member, { first }]) => [member, first]));
 
-async function create(sku: string): Promise<string> {
-  const { status, body, text } = await client.post('/v1/products', { token, body: { ...firstValues, sku } });
+async function create(sku: string, more: object = {}): Promise<string> {
+  const { status, body, text } = await client.post('/v1/products', { token, body: { ...firstValues, sku, ...more } });
   if (status !== 201) throw new Error(text);
   return body.id;
 }
 
+async function importLines(products: readonly object[]): Promise<ImportResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'shop-columns-'));
+  try {
+    const path = join(folder, 'products.ndjson');
+    await writeFile(path, products.map((product) => JSON.stringify(product)).join('\n'));
+    const environment = { DATABASE_URL: services.database.urls.catalogue };
+    return await importProducts(environment, { path, refused: join(folder, 'refused') });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
 describe('a column of products', () => {
-  it('is a member that clients write, or stands here with a reason', async () => {
+  it('is in the table as one that clients write, or stands here with a reason', async () => {
     const { rows } = await database().query<{ name: string }>(
       `SELECT column_name AS name FROM information_schema.columns
        WHERE table_schema = current_schema() AND table_name = 'products'`,
     );
-    const known = [...Object.keys(written), ...Object.keys(notWritten)];
+    const known = [...writtenColumns, ...Object.keys(notWritten)];
     expect(rows.map(({ name }) => name).sort()).toEqual(known.sort());
-    expect([...writtenColumns].sort()).toEqual(Object.keys(written).sort());
   });
 
-  it.each(['NewProduct', 'ProductPatch'])('is described in the contract, in %s', async (schema) => {
-    const text = await readFile(new URL('../openapi.yaml', import.meta.url), 'utf8');
-    const { properties } = parse(text).components.schemas[schema] as { properties: object };
-    expect(
-      Object.keys(properties)
-        .filter((name) => !otherMembers.includes(name))
-        .sort(),
-    ).toEqual(memberNames);
-  });
-
-  it.each(columns)(
-    '%s is written, shown, and changes the entity tag and the version',
-    async (column, { member, second }) => {
-      const id = await create(`TAG ${column}`);
+  it.each(lines)(
+    'of the member %s is written, shown, and changes the entity tag and the version',
+    async (member, { first, second }) => {
+      const id = await create(`TAG ${member}`);
       const path = `/v1/products/${id}`;
       const before = await client.get(path, { token });
       const value = member === 'stock' ? { set: second, expected: 0 } : second;
@@ -114,11 +102,60 @@ describe('a column of products', () => {
       expect(changed.headers.etag).not.toBe(before.headers.etag);
       const { rows } = await database().query('SELECT version::int FROM products WHERE id = $1', [id]);
       expect(rows).toEqual([{ version: 2 }]);
+      const old = member === 'sku' ? `TAG ${member}` : first;
+      const entry = [{ member, old, ...(isDeepStrictEqual(second, []) ? {} : { new: second }) }];
+      const { body: history } = await client.get(`/v1/products/${id}/history`, { token });
+      expect(history.items[0]?.changes).toEqual(entry);
+      const [recorded] = await listProductHistory({ DATABASE_URL: services.database.urls.catalogue }, id, 1);
+      expect(recorded?.changes).toEqual(entry);
     },
   );
 
-  it.each(columns)('%s is in lists, searches and events, for those who see it', async (column, { member, first }) => {
-    const id = await create(`LIST ${column}`);
+  it.each(lines.filter(([, { type }]) => type.field('EUR').cast === 'text'))(
+    'of the member %s is refused when it is too long, with a pointer',
+    async (member) => {
+      const body = { ...firstValues, sku: 'LONG', [member]: 'x'.repeat(20_000) };
+      const created = await client.post('/v1/products', { token, body });
+      const patched = await client.patch(`/v1/products/${await create(`LONG ${member}`)}`, {
+        token,
+        body: { [member]: body[member] },
+      });
+      for (const answer of [created, patched]) {
+        expect(answer.status).toBe(400);
+        expect(answer.body.errors).toEqual([expect.objectContaining({ pointer: `/${member}` })]);
+      }
+    },
+  );
+
+  it.each(lines.filter(([, { filter, sort }]) => filter !== undefined || sort === true))(
+    'of the member %s filters and sorts lists and searches, if the table says so',
+    async (member, { filter, sort, first, second }) => {
+      const values = member === 'sku' ? [`FIND 1 ${member}`, `FIND 2 ${member}`] : [first, second];
+      const ids = await Promise.all(
+        [0, 1].map((index) => create(`FIND ${index + 1} ${member}`, { [member]: values[index] })),
+      );
+      const found = async (query: string, body: object): Promise<string[][]> => {
+        const listed = await client.get(`/v1/products?id=${ids.join()}&${query}&fields=id`, { token });
+        const filters = { id: { in: ids }, ...('filters' in body && (body.filters as object)) };
+        const search = { ...body, filters, fields: ['id'] };
+        const searched = await client.post('/v1/products/search', { token, body: search });
+        return [listed, searched].map((answer) => answer.body.items.map(({ id }) => id));
+      };
+      for (const [index, value] of values.entries()) {
+        const expected = filter === undefined ? [] : [[ids[index]], [ids[index]]];
+        const actual = filter && (await found(`${member}=${value}`, { filters: { [member]: { eq: value } } }));
+        expect(actual ?? []).toEqual(expected);
+      }
+      if (sort !== true) return;
+      const isReversed = typeof first === 'number' ? first > Number(second) : String(first) > String(second);
+      const inOrder = isReversed ? ids.toReversed() : ids;
+      const sorted = await found(`sort=${member}:asc`, { sort: [{ field: member, direction: 'asc' }] });
+      expect(sorted).toEqual([inOrder, inOrder]);
+    },
+  );
+
+  it.each(lines)('of the member %s is in lists, searches and events, for those who see it', async (member, line) => {
+    const id = await create(`LIST ${member}`);
     const one = (await client.get(`/v1/products/${id}`, { token })).body[member];
     const item = { [member]: one };
     const listed = await client.get(`/v1/products?id=${id}&fields=${member}`, { token });
@@ -126,10 +163,10 @@ describe('a column of products', () => {
     const body = { filters: { id: { eq: id } }, fields: [member] };
     expect((await client.post('/v1/products/search', { token, body })).body.items).toEqual([item]);
     const forCustomers = (await client.get(`/v1/products/${id}`)).body;
-    expect(member in forCustomers).toBe(!staffOnly.includes(member));
+    expect(member in forCustomers).toBe(line.audience !== 'staff');
     const [created] = await eventsAbout(services, id);
-    const value = member === 'sku' ? `LIST ${column}` : first;
-    expect(created?.data[member]).toEqual(notInEvents.includes(member) ? undefined : value);
+    const value = member === 'sku' ? 'LIST sku' : line.first;
+    expect(created?.data[member]).toEqual(line.inEvents === false ? undefined : value);
   });
 
   it('is removed by null in a PATCH when it can be NULL', async () => {
@@ -137,7 +174,8 @@ describe('a column of products', () => {
       `SELECT column_name AS name FROM information_schema.columns
        WHERE table_schema = current_schema() AND table_name = 'products' AND is_nullable = 'YES'`,
     );
-    const optional = rows.flatMap(({ name }) => written[name]?.member ?? []);
+    const nullable = rows.map(({ name }) => name);
+    const optional = writtenLines.filter(({ column }) => nullable.includes(column)).map(({ member }) => member);
     const id = await create('NULL');
     const body = Object.fromEntries(optional.map((member) => [member, null]));
     expect(await client.patch(`/v1/products/${id}`, { token, body })).toMatchObject({ status: 200 });
@@ -145,23 +183,34 @@ describe('a column of products', () => {
     expect(optional.filter((member) => member in after)).toEqual([]);
   });
 
-  it('is kept or removed by an import without it', async () => {
-    const id = await create('KEPT');
-    const { body: before } = await client.get(`/v1/products/${id}`, { token });
-    const folder = await mkdtemp(join(tmpdir(), 'shop-columns-'));
-    try {
-      const path = join(folder, 'products.ndjson');
-      const { name, brand, category, price } = firstValues;
-      await writeFile(path, JSON.stringify({ externalKey: 'KEPT', name, brand, category, price }));
-      await importProducts({ DATABASE_URL: services.database.urls.catalogue }, { path, refused: join(folder, 'no') });
-    } finally {
-      await rm(folder, { recursive: true, force: true });
+  it('is changed, kept or removed by a line of an import that has another value, or lacks it', async () => {
+    const { sku: _, ...values } = firstValues;
+    const changes = lines.filter(([member]) => member !== 'sku');
+    const changed = changes.map(([member, { second }]) => ({
+      ...values,
+      [member]: second,
+      externalKey: `IN ${member}`,
+    }));
+    const { name, brand, category, price } = firstValues;
+    const lacking = { externalKey: 'KEPT', name, brand, category, price };
+    const ids = await Promise.all([...changed, lacking].map(({ externalKey }) => create(externalKey)));
+    const read = () => Promise.all(ids.map(async (id) => (await client.get(`/v1/products/${id}`, { token })).body));
+    const before = await read();
+    const result = await importLines([...changed, lacking]);
+    expect(result).toMatchObject({ changed: ids.length, refused: 0 });
+    const after = await read();
+    for (const [index, [member, { second }]] of changes.entries()) {
+      const expected = member === 'stock' ? expect.objectContaining({ onHand: second }) : second;
+      expect([member, after[index]?.[member] ?? []]).toEqual([member, expected]);
+      const events = await eventsAbout(services, ids[index] ?? '');
+      expect(events.some(({ type }) => type === 'product.updated.v1')).toBe(member !== 'stock');
     }
-    const { body: after } = await client.get(`/v1/products/${id}`, { token });
-    const given = ['name', 'brand', 'category', 'price', 'sku'];
-    const expected = [...given, ...keptByImports].sort();
-    expect(memberNames.filter((member) => member in after)).toEqual(expected);
-    for (const member of expected) expect([member, after[member]]).toEqual([member, before[member]]);
+    const isKept = ({ member, required, keptByImport }: (typeof writtenLines)[number]): boolean =>
+      member === 'sku' || required === true || keptByImport === true;
+    for (const line of writtenLines) {
+      const kept = isKept(line) ? before.at(-1)?.[line.member] : undefined;
+      expect([line.member, after.at(-1)?.[line.member]]).toEqual([line.member, kept]);
+    }
   });
 
   it.each(['csv', 'ndjson'])('travels through an export as %s and an import into another shop', async (format) => {

@@ -64,9 +64,9 @@ export interface components {
          */
         readonly "account.registered.v1": {
             readonly accountId: components["schemas"]["Id"];
+            readonly name: string;
             /** @description The address as the holder wrote it, without surrounding blanks. */
             readonly email: string;
-            readonly name: string;
             /** @description Null when the account has none; absent in events of versions before this member. */
             readonly phoneNumber?: string | null;
             /** @description Absent in events of versions before this member, whose addresses count as verified. */
@@ -543,16 +543,13 @@ export interface components {
             readonly description?: string;
             readonly brand: string;
             readonly category: string;
-            readonly price: components["schemas"]["Money"];
-            readonly currency: components["schemas"]["Currency"];
             /**
              * Format: double
-             * @description Absent when the product is not rated.
+             * @description Absent when the product has none.
              */
             readonly rating?: number;
             /** @enum {unknown} */
             readonly status: "available" | "active" | "backorder" | "pending";
-            readonly inStock: boolean;
             /** @description Absent when the product has none. */
             readonly sku?: string;
             /** @description Absent when the product has none. */
@@ -564,6 +561,9 @@ export interface components {
             readonly attributes?: {
                 readonly [key: string]: string | number;
             };
+            readonly price: components["schemas"]["Money"];
+            readonly currency: components["schemas"]["Currency"];
+            readonly inStock: boolean;
         };
         readonly "product.updated.v1": components["schemas"]["product.created.v1"];
         /**

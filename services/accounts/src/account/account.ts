@@ -13,13 +13,24 @@ import {
   type WhereOptions,
 } from 'sequelize';
 import type { components } from '../generated.ts';
+import {
+  type EventAttribute,
+  eventColumns,
+  type ProfileRow,
+  profileAttributes,
+  toEventMembers,
+  toProfile,
+  toProfileRow,
+} from './account-columns.ts';
 
 type AccountView = components['schemas']['Account'];
-export type ShippingAddress = components['schemas']['ShippingAddress'];
 
 /** The members that clients write, without the password. */
 export type Profile = Omit<AccountView, 'id' | 'email_verified' | 'pending_email' | 'erase_at'>;
 
+/** Sequelize defines the attributes of the profile, as those that the class declares. */
+export interface Account extends ProfileRow {}
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: a class cannot declare attributes that follow from a table
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
   declare id: string;
   /** The address as the client wrote it. Releases until 1.1 stored surrounding blanks, too. */
@@ -32,11 +43,7 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare pendingEmail: CreationOptional<string | null>;
   /** The time at which the account is erased. Log-ins are refused from then on. */
   declare eraseAt: CreationOptional<Date | null>;
-  declare name: string;
   declare passwordHash: string;
-  declare phoneNumber: string | null;
-  declare shippingAddress: ShippingAddress | null;
-  declare locale: string | null;
   declare scopes: CreationOptional<string[]>;
   /** Counts the changes of password and e-mail address. */
   declare credentialsVersion: CreationOptional<number>;
@@ -59,11 +66,8 @@ export function defineAccount(sequelize: Sequelize): void {
       emailVerified: { type: DataTypes.BOOLEAN, allowNull: false },
       pendingEmail: DataTypes.TEXT,
       eraseAt: DataTypes.DATE(3),
-      name: { type: DataTypes.TEXT, allowNull: false },
+      ...profileAttributes,
       passwordHash: { type: DataTypes.TEXT, allowNull: false },
-      phoneNumber: DataTypes.TEXT,
-      shippingAddress: DataTypes.JSONB,
-      locale: DataTypes.TEXT,
       scopes: { type: DataTypes.ARRAY(DataTypes.TEXT), allowNull: false, defaultValue: [] },
       credentialsVersion: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 0 },
       credentialsChangedAt: DataTypes.DATE(3),
@@ -83,38 +87,17 @@ export function notErased(): WhereOptions<Account> {
 
 /** The columns of a profile. */
 export function profileColumns(profile: Profile) {
-  return {
-    email: profile.email,
-    name: profile.name,
-    phoneNumber: profile.phone_number ?? null,
-    shippingAddress: profile.shipping_address ?? null,
-    locale: profile.locale ?? null,
-  };
+  return { email: profile.email, ...toProfileRow(profile) };
 }
 
 /** The members that clients may see and write. */
 export function profileOf(account: Account): Profile {
-  return {
-    email: account.email.trim(),
-    name: account.name,
-    ...(account.phoneNumber === null ? {} : { phone_number: account.phoneNumber }),
-    ...(account.shippingAddress === null ? {} : { shipping_address: inOrder(account.shippingAddress) }),
-    ...localeOf(account),
-  };
+  return { email: account.email.trim(), ...toProfile(account) };
 }
 
 export function localeOf({ locale }: Pick<Account, 'locale'>): { locale?: string } {
   return locale === null ? {} : { locale };
 }
-
-/** Writes the members in a fixed order, whatever their order in the request and in the database. */
-function inOrder(address: ShippingAddress): ShippingAddress {
-  return Object.fromEntries(
-    addressMembers.flatMap((name) => (address[name] === undefined ? [] : [[name, address[name]]])),
-  );
-}
-
-const addressMembers = ['street_address', 'city', 'region', 'postal_code', 'country'] as const;
 
 /** The account as responses show it, without password, scopes and times. */
 export function toAccount(account: Account): AccountView {
@@ -156,12 +139,15 @@ export function accountReply(
   };
 }
 
-export type AccountDetails = Pick<Account, 'id' | 'email' | 'emailVerified' | 'name' | 'phoneNumber' | 'locale'>;
+export type AccountDetails = Pick<Account, 'id' | 'email' | 'emailVerified' | 'phoneNumber' | EventAttribute>;
+
+/** The SELECT list of `AccountDetails`. */
+export const detailColumns = `id, email, email_verified AS "emailVerified", phone_number AS "phoneNumber", ${eventColumns}`;
 
 /** The data for other services. They send e-mails to this address, so surrounding blanks are removed. */
 export function toDetails(account: AccountDetails): EventPayloads['account.registered.v1'] {
-  const { id: accountId, email, emailVerified, name, phoneNumber } = account;
-  return { accountId, email: email.trim(), emailVerified, name, phoneNumber, ...localeOf(account) };
+  const { id: accountId, email, emailVerified, phoneNumber } = account;
+  return { accountId, email: email.trim(), emailVerified, phoneNumber, ...toEventMembers(account) };
 }
 
 /** @param pointer the member of the body that contains or stands for the address */

@@ -4,7 +4,7 @@ import { appendEvent } from '@shop/shared/events';
 import { requestIdentity } from '@shop/shared/http';
 import { type Log, startRepeating } from '@shop/shared/runtime';
 import { type Erased, recordErasure } from '@shop/shared/service';
-import { type AccountDetails, toDetails } from '../account/account.ts';
+import { type AccountDetails, detailColumns, toDetails } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
 import { erasureNotice, isAnswerToRegistration } from '../account/erasure.ts';
 import { endAllFamilies } from '../session/refresh-token.ts';
@@ -46,7 +46,7 @@ function remindOne(database: Database): Promise<boolean> {
          SELECT id FROM accounts WHERE erase_at > now() AND erase_at <= now() + interval '1 day'
            AND reminded_erase_at IS DISTINCT FROM erase_at
          ORDER BY erase_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-       RETURNING id, email, email_verified AS "emailVerified", name, phone_number AS "phoneNumber", locale, version,
+       RETURNING ${detailColumns}, version,
          erase_at AS "eraseAt"`,
     );
     if (due === undefined) return false;

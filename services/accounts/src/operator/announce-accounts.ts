@@ -1,24 +1,18 @@
 // Publishes the state of every account again, for services that store a copy of account data.
 import { sql, type Transaction } from '@shop/shared/database';
-import { appendEvents, type EventPayloads } from '@shop/shared/events';
+import { appendEvents } from '@shop/shared/events';
 import { type Environment, newId } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
-import { localeOf } from '../account/account.ts';
+import { type AccountDetails, detailColumns, toDetails } from '../account/account.ts';
 import { readDatabaseConfig } from '../config.ts';
 
 const batchSize = 500;
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
-const columns = `
-  id AS "accountId", btrim(email) AS email, email_verified AS "emailVerified", name, phone_number AS "phoneNumber",
-  locale, version`;
-const findNext = `SELECT ${columns} FROM accounts WHERE id > $1 ORDER BY id LIMIT ${batchSize}`;
-const findThese = `SELECT ${columns} FROM accounts WHERE id = ANY ($1::uuid[])`;
+const findNext = `SELECT ${detailColumns}, version FROM accounts WHERE id > $1 ORDER BY id LIMIT ${batchSize}`;
+const findThese = `SELECT ${detailColumns}, version FROM accounts WHERE id = ANY ($1::uuid[])`;
 
-type Row = Omit<EventPayloads['account.updated.v1'], 'locale'> & {
-  readonly locale: string | null;
-  readonly version: number;
-};
+type Row = AccountDetails & { readonly version: number };
 
 /**
  * Appends an `account.updated.v1` for each account, with its present version. A consumer that has this version or a
@@ -34,7 +28,7 @@ export function announceAccounts(environment: Environment): Promise<number> {
       for (let last = lowestId; ; ) {
         const rows = await database.transaction((tx) => announceAfter(tx, last));
         announced += rows.length;
-        last = rows.at(-1)?.accountId ?? last;
+        last = rows.at(-1)?.id ?? last;
         if (rows.length < batchSize) return announced;
       }
     },
@@ -55,11 +49,11 @@ export async function announce(tx: Transaction, ids: readonly string[]): Promise
 async function publish(tx: Transaction, rows: readonly Row[]): Promise<void> {
   await appendEvents(
     tx,
-    rows.map(({ version, locale, ...data }) => ({
+    rows.map((row) => ({
       type: 'account.updated.v1',
-      subject: data.accountId,
-      sequence: version,
-      data: { ...data, ...localeOf({ locale }) },
+      subject: row.id,
+      sequence: row.version,
+      data: toDetails(row),
       requestId: newId(),
     })),
   );

@@ -3,7 +3,7 @@ import { type Database, sql } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { type Environment, newId, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
-import { type AccountDetails, toDetails } from '../account/account.ts';
+import { type AccountDetails, detailColumns, toDetails } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
 import { erasureNotice, isAnswerToRegistration } from '../account/erasure.ts';
 import { readDatabaseConfig } from '../config.ts';
@@ -24,7 +24,7 @@ export function eraseAsOperator(environment: Environment, accountId: string, day
         `UPDATE accounts SET erase_at = now() + $2 * interval '1 day', version = version + 1, updated_at = now(),
            reminded_erase_at = CASE WHEN $2 <= 1 THEN now() + $2 * interval '1 day' END
          WHERE id = $1
-         RETURNING id, email, email_verified AS "emailVerified", name, phone_number AS "phoneNumber", locale, version,
+         RETURNING ${detailColumns}, version,
            erase_at AS "eraseAt"`,
         [accountId, days],
       );

@@ -3,7 +3,7 @@ import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { type Environment, newId, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
-import { type AccountDetails, toDetails } from '../account/account.ts';
+import { type AccountDetails, detailColumns, toDetails } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
 import { findHolders } from '../account/mailbox.ts';
 import { readDatabaseConfig } from '../config.ts';
@@ -30,7 +30,7 @@ export function verifyEmailAsOperator(environment: Environment, email: string): 
          FROM (SELECT id AS found, coalesce(erase_at > now(), false) AS withdrawn FROM accounts
                WHERE id = $1 AND NOT email_verified FOR UPDATE) AS before
          WHERE id = found
-         RETURNING withdrawn, id, email, email_verified AS "emailVerified", name, phone_number AS "phoneNumber", locale, version`,
+         RETURNING withdrawn, ${detailColumns}, version`,
         [id],
       );
       if (verified === undefined) return requireAccount(tx, id, email);

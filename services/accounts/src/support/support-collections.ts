@@ -13,6 +13,7 @@ import {
   time,
   uuid,
 } from '@shop/shared/collection';
+import { staffFields } from '../account/account-columns.ts';
 import { authorSql } from '../account/audit.ts';
 import { mailboxCondition } from '../account/mailbox.ts';
 
@@ -25,8 +26,7 @@ const accounts = {
     email: { type: text(254), operators: none, column: 'email' },
     email_verified: { type: boolean(), operators: none, column: 'email_verified' },
     pending_email: { type: text(254), operators: none, column: 'pending_email', nullable: true },
-    name: { type: text(200), operators: none, column: 'name' },
-    locale: { type: text(12), operators: none, column: 'locale', nullable: true },
+    ...staffFields,
     staff: { type: boolean(), operators: none, column: `(scopes <> '{}')` },
     erase_at: { type: time(), operators: none, column: 'erase_at', nullable: true },
     blocked_at: { type: time(), operators: none, column: 'blocked_at', nullable: true },

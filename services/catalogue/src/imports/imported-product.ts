@@ -2,29 +2,14 @@
 import { fileURLToPath } from 'node:url';
 import { loadContract } from '@shop/shared/contract';
 import type { Fault } from '@shop/shared/problem';
-import { type ProductInput, productFaults, toRow, type WrittenRow } from '../product/product-input.ts';
+import { type ProductInput, type WrittenColumn, type WrittenRow, writtenLines } from '../product/product-columns.ts';
+import { productFaults, toRow } from '../product/product-input.ts';
 import type { ProductLine } from './json-line.ts';
 
-const columnOf = {
-  name: 'name',
-  description: 'description',
-  brand: 'brand',
-  category: 'category',
-  price: 'price_minor',
-  rating: 'rating_tenths',
-  status: 'status',
-  stock: 'stock',
-  lowStockThreshold: 'low_stock_threshold',
-  images: 'images',
-  attributes: 'attributes',
-} as const;
-type Member = keyof typeof columnOf;
-
-/** Members that stay unchanged when a line lacks them. Others are removed, unless the whole file lacks them. */
-const keptWhenAbsent: readonly string[] = ['status', 'stock', 'lowStockThreshold', 'images', 'attributes'];
-
 /** The required members that a file may lack. A new product needs them, so these values are never written. */
-const placeholders = { name: '', brand: '', category: '', price: 0 };
+const placeholders = Object.fromEntries(
+  writtenLines.filter(({ required }) => required).map(({ member, type }) => [member, type.sql === 'text' ? '' : 0]),
+);
 
 /** The content of a line. */
 export interface ImportedProduct {
@@ -32,7 +17,7 @@ export interface ImportedProduct {
   readonly externalKey: string;
   readonly row: WrittenRow;
   /** The columns that a known product keeps. */
-  readonly kept: readonly (typeof columnOf)[Member][];
+  readonly kept: readonly WrittenColumn[];
   /** The reasons for which the line creates no product; empty when it can. */
   readonly incomplete: readonly string[];
 }
@@ -83,9 +68,9 @@ export function createLineCheck(currency: string): CheckLine {
       line,
       externalKey: key,
       row: toRow({ ...placeholders, ...(body as unknown as ProductInput), sku: key }, currency),
-      kept: Object.entries(columnOf).flatMap(([member, column]) => {
-        return body[member] === undefined && [...keptWhenAbsent, ...lacking].includes(member) ? [column] : [];
-      }),
+      kept: writtenLines.flatMap(({ member, column, keptByImport }) =>
+        body[member] === undefined && (keptByImport === true || lacking.includes(member)) ? [column] : [],
+      ),
       incomplete: found.filter(isLacking).map(toReason),
     };
   };

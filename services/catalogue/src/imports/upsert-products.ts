@@ -3,8 +3,9 @@ import { sql, type Transaction } from '@shop/shared/database';
 import { newId, parseId } from '@shop/shared/runtime';
 import { assignments, shownColumns } from '../product/archived-status.ts';
 import { enterChanges } from '../product/product-changes.ts';
+import { type WrittenRow, writtenColumns, writtenLines } from '../product/product-columns.ts';
 import { appendProductEvents, changesProduct } from '../product/product-events.ts';
-import { columnValues, type WrittenRow, writtenColumns } from '../product/product-input.ts';
+import { columnValues } from '../product/product-input.ts';
 import { appendStockEvents, stockChangeOf } from '../stock/stock-events.ts';
 import { enterReceived, type MovementCause, type Received } from '../stock/stock-ledger.ts';
 import type { ImportedProduct, RefusedLine } from './imported-product.ts';
@@ -36,10 +37,8 @@ export const findKnown = `
   WHERE external_key = ANY ($1::text[]) OR id = ANY ($2::uuid[])
   ORDER BY id FOR UPDATE`;
 
-const given = `unnest(
-    $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::smallint[], $8::text[],
-    $9::integer[], $10::integer[], $11::text[], $12::text[], $13::text[]
-  ) AS given(id, ${writtenColumns.join(', ')})`;
+const parameters = writtenLines.map(({ type }, index) => `$${index + 2}::${type.sql}[]`);
+const given = `unnest($1::uuid[], ${parameters.join(', ')}) AS given(id, ${writtenColumns.join(', ')})`;
 
 const insert = `
   INSERT INTO products (id, ${writtenColumns.join(', ')})

@@ -6,7 +6,7 @@ import type { Operation } from '../context.ts';
 import { shownColumns } from '../product/archived-status.ts';
 import { noSuchProduct } from '../product/product.ts';
 import { enterChanges } from '../product/product-changes.ts';
-import type { WrittenRow } from '../product/product-input.ts';
+import type { WrittenRow } from '../product/product-columns.ts';
 import { staffOf } from '../stock/stock-ledger.ts';
 
 /**

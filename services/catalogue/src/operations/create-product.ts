@@ -6,8 +6,9 @@ import { idempotent } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import type { Operation } from '../context.ts';
 import { enterChanges } from '../product/product-changes.ts';
+import { type ProductInput, writtenColumns } from '../product/product-columns.ts';
 import { appendProductEvents } from '../product/product-events.ts';
-import { columnValues, type ProductInput, productFaults, toRow, writtenColumns } from '../product/product-input.ts';
+import { columnValues, productFaults, toRow } from '../product/product-input.ts';
 import { refuseIdAsSku, usedSku } from '../product/sku.ts';
 import { enterReceived, staffOf } from '../stock/stock-ledger.ts';
 

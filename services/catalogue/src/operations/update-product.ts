@@ -8,17 +8,9 @@ import type { Operation } from '../context.ts';
 import { assignments, shownColumns } from '../product/archived-status.ts';
 import { noSuchProduct } from '../product/product.ts';
 import { enterChanges } from '../product/product-changes.ts';
+import { type ProductInput, type WrittenRow, writtenColumns } from '../product/product-columns.ts';
 import { appendProductEvents, changesProduct } from '../product/product-events.ts';
-import {
-  columnValues,
-  type ProductInput,
-  productFaults,
-  refuseSurplusAttributes,
-  toInput,
-  toRow,
-  type WrittenRow,
-  writtenColumns,
-} from '../product/product-input.ts';
+import { columnValues, productFaults, refuseSurplusAttributes, toInput, toRow } from '../product/product-input.ts';
 import { refuseIdAsSku, refuseUsedSku } from '../product/sku.ts';
 import { applyStockChange } from '../stock/stock-change.ts';
 import { appendStockEvents, stockChangeOf } from '../stock/stock-events.ts';

@@ -3,13 +3,11 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { decimal } from '@shop/shared/collection';
 import { withClient } from '@shop/shared/database';
 import { type Environment, StartError } from '@shop/shared/runtime';
-import { decimalsOf } from '@shop/shared/shop';
 import type pg from 'pg';
 import { readCommandConfig } from '../config.ts';
-import type { WrittenRow } from '../product/product-input.ts';
+import { type WrittenRow, writtenColumns, writtenLines } from '../product/product-columns.ts';
 import { formatOf, heading, writeLine } from './product-file.ts';
 import type { Format } from './values.ts';
 
@@ -21,18 +19,13 @@ export interface ProductExportOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-interface ExportedRow extends Omit<WrittenRow, 'price_minor' | 'external_key'> {
-  readonly external_key: string;
-  readonly price_minor: string;
-}
-
 const batchSize = 2_000;
 
 // A product without an external key is exported with its id, which identifies it in an import.
-const products = `
-  SELECT coalesce(external_key, id::text) AS external_key, name, description, brand, category, price_minor::text,
-    rating_tenths, status, stock, low_stock_threshold, images, attributes
-  FROM products WHERE archived_status IS NULL ORDER BY created_at, id`;
+const columns = writtenColumns.map((column) =>
+  column === 'external_key' ? 'coalesce(external_key, id::text) AS external_key' : column,
+);
+const products = `SELECT ${columns.join(', ')} FROM products WHERE archived_status IS NULL ORDER BY created_at, id`;
 
 /**
  * Exports the products of one moment that are not archived, oldest first. The file appears when it is complete.
@@ -60,34 +53,17 @@ async function exportFile(
       'SELECT count(*)::int AS total FROM products WHERE archived_status IS NULL',
     );
     const total = rows[0]?.total ?? 0;
-    const price = decimal(decimalsOf(currency));
     const lines = async function* (): AsyncGenerator<string> {
       yield heading(options.format);
       await client.query(`DECLARE exported NO SCROLL CURSOR FOR ${products}`);
       for (;;) {
-        const batch = await client.query<ExportedRow>(`FETCH ${batchSize} FROM exported`);
+        const batch = await client.query<WrittenRow>(`FETCH ${batchSize} FROM exported`);
         if (batch.rows.length === 0) return;
-        yield batch.rows.map((row) => writeLine(options.format, toMembers(row))).join('');
+        yield batch.rows.map((row) => writeLine(options.format, toMembers(row, currency, options.format))).join('');
         done += batch.rows.length;
         options.onProgress?.(done, total);
       }
     };
-    const toMembers = (row: ExportedRow): Readonly<Record<string, unknown>> => ({
-      externalKey: row.external_key,
-      name: row.name,
-      description: row.description,
-      brand: row.brand,
-      category: row.category,
-      price: options.format === 'csv' ? price.toText(row.price_minor) : Number(price.toText(row.price_minor)),
-      currency,
-      rating: row.rating_tenths === null ? null : row.rating_tenths / 10,
-      status: row.status,
-      stock: row.stock,
-      lowStockThreshold: row.low_stock_threshold,
-      // An import keeps images and attributes when a line lacks them, and removes them when they are empty.
-      images: row.images === null ? [] : JSON.parse(row.images),
-      attributes: row.attributes === null ? {} : JSON.parse(row.attributes),
-    });
     await pipeline(Readable.from(lines()), createWriteStream(partial, { flush: true, mode: 0o600 }));
     await rename(partial, path);
   } catch (error) {
@@ -99,4 +75,17 @@ async function exportFile(
     await client.query('ROLLBACK').catch(() => {});
   }
   return done;
+}
+
+/** The members of a line. An empty list or object is written, because an import keeps a member that a line lacks. */
+function toMembers(row: WrittenRow, currency: string, format: Format): Readonly<Record<string, unknown>> {
+  const members = writtenLines.map(({ member, column, type }) => {
+    const value = row[column];
+    if (value === null) return [member, type.empty ?? null];
+    // A cell with an amount has all decimals of the currency.
+    const isAmount = format === 'csv' && type.sql === 'bigint';
+    return [member, isAmount ? type.field(currency).toText(value) : type.toMember(value, currency)];
+  });
+  const { sku: externalKey, ...others } = Object.fromEntries(members);
+  return { externalKey, currency, ...others };
 }

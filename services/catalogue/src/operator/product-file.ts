@@ -1,43 +1,31 @@
 // Reads and writes files of products, one line at a time: CSV (RFC 4180) or JSON lines.
 import { createReadStream } from 'node:fs';
-import { decimal, type FieldType } from '@shop/shared/collection';
+import type { FieldType } from '@shop/shared/collection';
 import { maxBodyBytes } from '@shop/shared/contract';
 import { cleanJson } from '@shop/shared/json';
 import type { Fault } from '@shop/shared/problem';
 import { StartError } from '@shop/shared/runtime';
-import { decimalsOf } from '@shop/shared/shop';
 import { CsvError, parse } from 'csv-parse';
 import { type ProductLine, readJson, readJsonLine } from '../imports/json-line.ts';
+import { productColumns, writtenLines } from '../product/product-columns.ts';
 import { type Format, formats } from './values.ts';
 
 /** The members of a line, and the columns of a CSV file. */
 const members = [
   'externalKey',
-  'name',
-  'description',
-  'brand',
-  'category',
-  'price',
-  'currency',
-  'rating',
-  'status',
-  'stock',
-  'lowStockThreshold',
-  'images',
-  'attributes',
-] as const;
+  ...Object.entries(productColumns)
+    .filter(([member, line]) => member === 'currency' || ('type' in line && member !== 'sku'))
+    .map(([member]) => member),
+];
 
 /**
- * The columns whose cells are numbers, written as in a query. All others are texts. So `1.500` is no price in a currency
- * with two decimals, because in much of Europe it means 1500.
+ * The columns whose cells are not texts. Numbers are written as in a query. So `1.500` is no price in a currency with
+ * two decimals, because in much of Europe it means 1500.
  */
-function numberTypes(currency: string): ReadonlyMap<string, FieldType> {
-  const [price, rating, units] = [decimal(decimalsOf(currency)), decimal(1), decimal(0)];
-  return new Map(Object.entries({ price, rating, stock: units, lowStockThreshold: units }));
+function cellTypes(currency: string): ReadonlyMap<string, FieldType> {
+  const types = writtenLines.map(({ member, type }) => [member, type.field(currency)] as const);
+  return new Map(types.filter(([, { cast }]) => cast !== 'text'));
 }
-
-/** The columns whose cells are JSON. */
-const structured: ReadonlySet<string> = new Set(['images', 'attributes']);
 
 export interface ProductFile {
   readonly lines: AsyncIterable<ProductLine>;
@@ -59,7 +47,7 @@ export function formatOf(path: string, given?: string): Format {
 export function readProductFile(path: string, format: Format, currency: string): ProductFile {
   const stream = createReadStream(path, { highWaterMark: 256 * 1024 });
   return {
-    lines: format === 'csv' ? csvLines(stream, numberTypes(currency)) : jsonLines(stream),
+    lines: format === 'csv' ? csvLines(stream, cellTypes(currency)) : jsonLines(stream),
     bytesRead: () => stream.bytesRead,
   };
 }
@@ -93,7 +81,7 @@ async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
 
 async function* csvLines(
   stream: NodeJS.ReadableStream,
-  numbers: ReadonlyMap<string, FieldType>,
+  types: ReadonlyMap<string, FieldType>,
 ): AsyncGenerator<ProductLine> {
   const skipped: ProductLine[] = [];
   let broken: CsvError | undefined;
@@ -122,7 +110,7 @@ async function* csvLines(
       const first = line;
       line = info.lines + 1;
       if (columns === undefined) columns = readHeading(record);
-      else if (record.length > 1 || record[0]?.trim() !== '') yield readCells(first, columns, record, numbers);
+      else if (record.length > 1 || record[0]?.trim() !== '') yield readCells(first, columns, record, types);
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -155,8 +143,7 @@ function reasonOf({ code }: CsvError): string {
 }
 
 function readHeading(cells: readonly string[]): readonly string[] {
-  const known: readonly string[] = members;
-  const unknown = cells.filter((cell, index) => !known.includes(cell) || cells.indexOf(cell) !== index);
+  const unknown = cells.filter((cell, index) => !members.includes(cell) || cells.indexOf(cell) !== index);
   if (unknown.length > 0) {
     throw new StartError(
       `the first line must name the columns, each once: ${members.join(', ')}; ` +
@@ -171,12 +158,12 @@ function readCells(
   line: number,
   columns: readonly string[],
   cells: readonly string[],
-  numbers: ReadonlyMap<string, FieldType>,
+  types: ReadonlyMap<string, FieldType>,
 ): ProductLine {
   if (cells.length !== columns.length) {
     return { line, faults: [{ pointer: '', detail: `must have ${columns.length} cells, not ${cells.length}` }] };
   }
-  const read = columns.map((column, index) => ({ column, ...readCell(column, cells[index] ?? '', numbers) }));
+  const read = columns.map((column, index) => ({ column, ...readCell(column, cells[index] ?? '', types) }));
   const values = Object.fromEntries(read.map(({ column, value }) => [column, value]));
   const { value, faults } = cleanJson(values);
   const lacking = members.filter((member) => !columns.includes(member));
@@ -187,15 +174,15 @@ function readCells(
 function readCell(
   column: string,
   cell: string,
-  numbers: ReadonlyMap<string, FieldType>,
+  types: ReadonlyMap<string, FieldType>,
 ): { readonly value?: unknown; readonly faults?: readonly Fault[] } {
   const pointer = `/${column}`;
-  const type = numbers.get(column);
+  const type = types.get(column);
   if (cell === '') return {};
   if (cell.includes('\uFFFD')) {
     return { faults: [{ pointer, detail: 'is not valid UTF-8: save the file in that encoding' }] };
   }
-  if (structured.has(column)) {
+  if (type?.cast === 'json') {
     const { value, faults } = readJson(0, Buffer.from(cell));
     return {
       value,
@@ -217,7 +204,8 @@ export function heading(format: Format): string {
 /** One product as a line of a file. */
 export function writeLine(format: Format, product: Readonly<Record<string, unknown>>): string {
   if (format === 'ndjson') {
-    return `${JSON.stringify(Object.fromEntries(Object.entries(product).filter(([, value]) => value !== null)))}\n`;
+    const present = members.filter((member) => product[member] !== null);
+    return `${JSON.stringify(Object.fromEntries(present.map((member) => [member, product[member]])))}\n`;
   }
   return `${members.map((member) => writeCell(product[member] ?? '')).join()}\n`;
 }

@@ -1,6 +1,6 @@
 // The status of archived products. Their column `status` is `pending`, so that no list contains the product and no
 // order can have it. Another column has the status that staff sees and that a restore sets again.
-import { writtenColumns } from './product-input.ts';
+import { type WrittenColumn, writtenColumns } from './product-columns.ts';
 
 /** The status that staff sees. */
 export const shownStatus = 'coalesce(archived_status, status)';
@@ -16,7 +16,7 @@ export const shownColumns = writtenColumns
  * @param staysArchived an SQL condition on the row before the change
  */
 export function assignments(
-  sourceOf: (column: (typeof writtenColumns)[number]) => string,
+  sourceOf: (column: WrittenColumn) => string,
   staysArchived = 'products.archived_status IS NOT NULL',
 ): string {
   const status = sourceOf('status');

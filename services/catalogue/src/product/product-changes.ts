@@ -3,7 +3,8 @@ import { type CollectionSpec, json, none, ordered, text, time, uuid } from '@sho
 import { sql, type Transaction } from '@shop/shared/database';
 import { newId } from '@shop/shared/runtime';
 import type { MovementCause } from '../stock/stock-ledger.ts';
-import { toInput, type WrittenRow } from './product-input.ts';
+import type { WrittenRow } from './product-columns.ts';
+import { toInput } from './product-input.ts';
 
 /** A product before and after a change. */
 export interface ProductChange {

@@ -3,7 +3,8 @@ import type { Transaction } from '@shop/shared/database';
 import { appendEvents, type EventPayloads } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
 import type { MovementCause } from '../stock/stock-ledger.ts';
-import { toInput, type WrittenRow, writtenColumns } from './product-input.ts';
+import { type WrittenRow, writtenColumns, writtenLines } from './product-columns.ts';
+import { toInput } from './product-input.ts';
 
 /** A product that was added or changed in the present transaction. */
 export interface WrittenProduct {
@@ -39,21 +40,8 @@ export async function appendProductEvents(
   await appendEvents(tx, events);
 }
 
+const eventLines = writtenLines.filter(({ inEvents }) => inEvents !== false);
+
 function dataOf({ productId, row, inStock }: WrittenProduct, currency: string): EventPayloads['product.created.v1'] {
-  const { name, description, brand, category, price, rating, sku, images, attributes } = toInput(row, currency);
-  return {
-    productId,
-    name,
-    ...(description !== undefined && { description }),
-    brand,
-    category,
-    price,
-    currency,
-    ...(rating !== undefined && { rating }),
-    status: row.status,
-    inStock,
-    ...(sku !== undefined && { sku }),
-    ...(images !== undefined && { images }),
-    ...(attributes !== undefined && { attributes }),
-  };
+  return { productId, ...toInput(row, currency, eventLines), currency, status: row.status, inStock };
 }

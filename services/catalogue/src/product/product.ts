@@ -2,22 +2,12 @@
 // database.
 import type { Caller } from '@shop/shared/auth';
 import {
-  boolean,
   type Collection,
   type CollectionSpec,
   type Cursors,
-  choice,
-  decimal,
   json,
-  listed,
-  matched,
-  none,
   openCollection,
-  ordered,
   selectAll,
-  text,
-  time,
-  uuid,
   writeAll,
 } from '@shop/shared/collection';
 import { etagOf, type Reply, weakEtagOf } from '@shop/shared/http';
@@ -27,57 +17,27 @@ import { shownStatus } from './archived-status.ts';
 import { attributeFields, type DeclaredAttribute } from './attribute-filters.ts';
 import { openNameLists } from './name-counts.ts';
 import { historySpec } from './product-changes.ts';
-import { maximumPrice } from './product-input.ts';
-
-const statuses = ['available', 'active', 'backorder', 'pending'] as const;
+import { productFields, statuses } from './product-columns.ts';
 
 /** The products that customers see. */
 const visible = "(SELECT * FROM products WHERE status <> 'pending') AS products";
 const visibleStatuses = statuses.filter((status) => status !== 'pending');
-
-/** Sort orders for which brand and category each have an index; see migrations/0001 and 0034. */
-const scanned = ['createdAt', 'updatedAt', 'price', 'name', 'rating'];
 
 /**
  * All members of a product for customers. A member that is not in this table appears in no response to them and in no
  * SQL statement for it.
  */
 export function productSpec(currency: string, declared: readonly DeclaredAttribute[] = []): CollectionSpec<unknown> {
-  const price = decimal(decimalsOf(currency));
+  const fields = productFields(currency, 'customers');
   return {
     name: 'products',
     from: visible,
     parameters: ['q', 'facets'],
     fields: {
-      id: { type: uuid(), operators: listed, column: 'id', sortable: true, unique: true },
-      name: { type: text(200), operators: matched, column: 'name', sortable: true },
-      description: { type: text(5000), operators: none, column: 'description' },
-      brand: { type: text(100), operators: matched, column: 'brand', scans: scanned },
-      category: { type: text(100), operators: matched, column: 'category', scans: scanned },
-      price: {
-        type: price,
-        operators: ordered,
-        column: 'price_minor',
-        sortable: true,
-        range: { from: 0, to: maximumPrice },
-      },
-      currency: { type: text(3), operators: none, column: 'NULL', write: () => JSON.stringify(currency) },
-      rating: {
-        type: decimal(1),
-        operators: ordered,
-        column: 'rating_tenths',
-        sortable: true,
-        nullable: true,
-        range: { from: 0, to: 50 },
-        lowCardinality: { followedBy: ['price', 'createdAt', 'updatedAt'] },
-      },
-      status: { type: choice(statuses), operators: matched, column: 'status', occurring: visibleStatuses },
-      inStock: { type: boolean(), operators: listed, column: '(stock > reserved)' },
-      images: { type: json(), operators: none, column: 'images' },
-      attributes: { type: json(), operators: none, column: 'attributes' },
+      ...fields,
+      currency: { ...fields.currency, write: () => JSON.stringify(currency) },
+      status: { ...fields.status, occurring: visibleStatuses },
       ...attributeFields(declared),
-      createdAt: { type: time(), operators: ordered, column: 'created_at', sortable: true },
-      updatedAt: { type: time(), operators: ordered, column: 'updated_at', sortable: true },
     },
     defaultSort: [
       { field: 'createdAt', direction: 'desc' },
@@ -90,27 +50,19 @@ export function productSpec(currency: string, declared: readonly DeclaredAttribu
 export const stockFigures =
   "json_build_object('onHand', stock, 'promised', reserved + oversold, 'available', stock - reserved)";
 
-/**
- * All members of a product for staff, and all products. Sort orders, cursors and filters are those of customers; staff
- * can also filter by `sku` and `archived`.
- */
+/** All members of a product for staff, and all products. Sort orders and cursors are those of customers. */
 export function staffSpec(currency: string, declared: readonly DeclaredAttribute[] = []): CollectionSpec<unknown> {
+  const fields = productFields(currency, 'staff');
   const spec = productSpec(currency, declared);
   return {
     ...spec,
     from: 'products',
     fields: {
+      ...fields,
       ...spec.fields,
-      status: { type: choice(statuses), operators: matched, column: shownStatus },
-      archived: {
-        type: boolean(),
-        operators: listed,
-        column: '(archived_status IS NOT NULL)',
-        write: (column) => (column?.startsWith('t') ? 'true' : undefined),
-      },
-      stock: { type: json(), operators: none, column: stockFigures },
-      sku: { type: text(200), operators: listed, column: 'external_key', nullable: true, unique: true },
-      lowStockThreshold: { type: decimal(0), operators: none, column: 'low_stock_threshold' },
+      status: { ...fields.status, column: shownStatus },
+      stock: { ...fields.stock, type: json(), column: stockFigures },
+      archived: { ...fields.archived, write: (column) => (column?.startsWith('t') ? 'true' : undefined) },
     },
   };
 }

@@ -2,7 +2,7 @@
 import type { Transaction } from '@shop/shared/database';
 import { appendEvents, type EventType, type NewEvent } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
-import type { WrittenRow } from '../product/product-input.ts';
+import type { WrittenRow } from '../product/product-columns.ts';
 import type { MovementCause } from './stock-ledger.ts';
 
 /** The figures that determine the available units of a product, and its threshold. */

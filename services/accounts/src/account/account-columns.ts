@@ -1,0 +1,99 @@
+// The members of an account that its holder writes, one line each, without e-mail address and password. Rows, views,
+// events, the export, the list for staff, and the lists in the contract follow from this table.
+import { type Field, type FieldType, none, text } from '@shop/shared/collection';
+import { type DataType, DataTypes } from 'sequelize';
+import type { components } from '../generated.ts';
+
+type NewAccount = components['schemas']['NewAccount'];
+type ShippingAddress = components['schemas']['ShippingAddress'];
+
+/** A member. Its column has the same name, and its attribute in models and events the name in camelCase. */
+interface Line<Member> {
+  readonly type: DataType;
+  readonly required?: true;
+  /** Whether events have the member. */
+  readonly inEvents?: true;
+  /** The type of the field in the list of accounts for staff; absent when staff does not see the member. */
+  readonly forStaff?: FieldType;
+  /** Converts the column for a response. */
+  toMember?(column: Member): Member;
+}
+
+type WrittenMember = Exclude<keyof NewAccount, 'email' | 'password'>;
+
+export const accountColumns = {
+  name: { type: DataTypes.TEXT, required: true, inEvents: true, forStaff: text(200) },
+  phone_number: { type: DataTypes.TEXT },
+  shipping_address: { type: DataTypes.JSONB, toMember: inOrder },
+  locale: { type: DataTypes.TEXT, inEvents: true, forStaff: text(12) },
+} as const satisfies { readonly [Member in WrittenMember]-?: Line<NonNullable<NewAccount[Member]>> };
+
+type Columns = typeof accountColumns;
+type Camel<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<Camel<Rest>>}`
+  : Name;
+
+/** The attributes of the members in a model. */
+export type ProfileRow = {
+  [Member in WrittenMember as Camel<Member>]:
+    | NonNullable<NewAccount[Member]>
+    | (Columns[Member] extends { required: true } ? never : null);
+};
+/** The attributes that events contain. */
+export type EventAttribute = {
+  [Member in WrittenMember]: Columns[Member] extends { inEvents: true } ? Camel<Member> : never;
+}[WrittenMember];
+
+const lines = Object.entries<Line<unknown>>(accountColumns).map(([member, line]) => ({
+  ...line,
+  member: member as WrittenMember,
+  attribute: member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as keyof ProfileRow,
+}));
+
+/** The definitions of the attributes. */
+export const profileAttributes = Object.fromEntries(
+  lines.map(({ attribute, type, required = false }) => [attribute, { type, allowNull: !required }]),
+) as Record<keyof ProfileRow, { type: DataType; allowNull: boolean }>;
+
+/** The attributes of a valid input. */
+export function toProfileRow(input: Pick<NewAccount, WrittenMember>): ProfileRow {
+  return Object.fromEntries(lines.map(({ member, attribute }) => [attribute, input[member] ?? null])) as ProfileRow;
+}
+
+/** The members of an account; those without a value are absent. */
+export function toProfile(row: ProfileRow): Pick<NewAccount, WrittenMember> {
+  const members = lines.flatMap(({ member, attribute, toMember }) => {
+    const value = row[attribute];
+    return value === null ? [] : [[member, toMember === undefined ? value : toMember(value)]];
+  });
+  return Object.fromEntries(members) as Pick<NewAccount, WrittenMember>;
+}
+
+const eventLines = lines.filter(({ inEvents }) => inEvents === true);
+
+/** The SELECT list of the attributes that events contain. */
+export const eventColumns = eventLines.map(({ member, attribute }) => `${member} AS "${attribute}"`).join(', ');
+
+/** The members in events; those without a value are absent. */
+export function toEventMembers(row: Pick<ProfileRow, EventAttribute>) {
+  const members = eventLines.map(({ attribute }) => [attribute, row[attribute as EventAttribute]] as const);
+  return Object.fromEntries(members.filter(([, value]) => value !== null)) as {
+    [Attribute in EventAttribute]: NonNullable<ProfileRow[Attribute]>;
+  };
+}
+
+/** The fields of the list of accounts for staff. */
+export const staffFields: Readonly<Record<string, Field>> = Object.fromEntries(
+  lines.flatMap(({ member, forStaff, required = false }) =>
+    forStaff === undefined ? [] : [[member, { type: forStaff, operators: none, column: member, nullable: !required }]],
+  ),
+);
+
+const addressMembers = ['street_address', 'city', 'region', 'postal_code', 'country'] as const;
+
+/** Writes the members in a fixed order, whatever their order in the request and in the database. */
+function inOrder(address: ShippingAddress): ShippingAddress {
+  return Object.fromEntries(
+    addressMembers.flatMap((name) => (address[name] === undefined ? [] : [[name, address[name]]])),
+  );
+}
