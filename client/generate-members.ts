@@ -9,7 +9,7 @@ import { stringify } from 'yaml';
 import { accountColumns } from '../services/accounts/src/account/account-columns.ts';
 import { productColumns, productFields } from '../services/catalogue/src/product/product-columns.ts';
 
-const part = /^( *)# generated: (.+)\n(?:.*\n)*?\1# end\n/gm;
+const part = /^( *)# generated: (.+)\n[\s\S]*?# end\n/gm;
 
 /** Part → its mapping or list. */
 type Parts = Readonly<Record<string, Node | readonly unknown[]>>;
