@@ -23,7 +23,6 @@ export const guideNames = [
 
 /** The chapters for operators in the order of the navigation, and the names of their guides. */
 const operatorChapters = {
-  Operating: ['settings', 'command-line', 'emails', 'identity-provider', 'proofs'],
   Deploying: [
     'deploying',
     'deploying/docker-compose',
@@ -43,6 +42,7 @@ const operatorChapters = {
     'deploying/event-consumers',
     'deploying/search-language',
   ],
+  Operating: ['settings', 'command-line', 'emails', 'identity-provider', 'proofs'],
   Growing: [
     'growing',
     'growing/replicas',
