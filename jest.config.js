@@ -27,6 +27,7 @@ const isNamed = (suite) => process.argv.slice(2).some((argument) => argument.inc
 export default {
   testEnvironment: './shared/src/testing/jest/environment.ts',
   runtime: './shared/src/testing/jest/runtime.ts',
+  testSequencer: './shared/src/testing/jest/sequencer.ts',
   transform: {},
   testMatch: ['<rootDir>/**/test/**/*.test.ts', '<rootDir>/tools/**/*.test.ts'],
   testPathIgnorePatterns: [

@@ -19,7 +19,7 @@ let named: string;
 let unnamed: string;
 
 beforeAll(async () => {
-  services = await startServices(['orders', 'catalogue', 'accounts']);
+  services = await startServices(['orders', 'catalogue', 'accounts'], { shared: false });
   accountId = (await services.service('accounts').client.post('/v1/accounts', { body: ada })).body.id;
   const sign = (scopes: readonly string[], id = newId()) =>
     services.issuer.sign({ accountId: id, scopes: [...scopes] });

@@ -1,7 +1,14 @@
 // Helpers for the tests of accounts: they make accounts, and read rows and events.
 import { expect } from '@jest/globals';
 import { createEmailTokenSeal } from '@shop/shared/auth';
-import { startServices, type TestAnswer, type TestClient, type TestServices, testSecret } from '@shop/shared/testing';
+import {
+  type StartOptions,
+  startServices,
+  type TestAnswer,
+  type TestClient,
+  type TestServices,
+  testSecret,
+} from '@shop/shared/testing';
 import type { Pool } from 'pg';
 
 export interface TestAccounts {
@@ -30,8 +37,8 @@ export const address = {
 };
 let registered = 0;
 
-export async function startAccounts(environment: Readonly<Record<string, string>> = {}): Promise<TestAccounts> {
-  const services = await startServices(['accounts'], { environment });
+export async function startAccounts(options: StartOptions = {}): Promise<TestAccounts> {
+  const services = await startServices(['accounts'], options);
   const { client, database } = services.service('accounts');
   return { services, client, database };
 }

@@ -20,7 +20,7 @@ import {
 let accounts: TestAccounts;
 
 beforeAll(async () => {
-  accounts = await startAccounts();
+  accounts = await startAccounts({ shared: false });
 });
 afterAll(() => accounts.services.stop());
 

@@ -24,7 +24,7 @@ let accounts: TestAccounts;
 let holder: Holder;
 
 beforeAll(async () => {
-  accounts = await startAccounts();
+  accounts = await startAccounts({ shared: false });
 });
 afterAll(() => accounts.services.stop());
 beforeEach(async () => {

@@ -22,7 +22,7 @@ const restart = () => {
 };
 
 beforeAll(async () => {
-  accounts = await startAccounts();
+  accounts = await startAccounts({ shared: false });
   await restart();
   holder = await register(accounts);
   const url = accounts.services.database.urls.accounts;

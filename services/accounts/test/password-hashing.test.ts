@@ -19,7 +19,7 @@ import { countAccounts, freshEmail, logIn, password, register, startAccounts, ty
 let accounts: TestAccounts;
 
 beforeAll(async () => {
-  accounts = await startAccounts({ HASH_CONCURRENCY: '1', HASH_QUEUE: '3' });
+  accounts = await startAccounts({ environment: { HASH_CONCURRENCY: '1', HASH_QUEUE: '3' } });
 });
 
 afterAll(() => accounts.services.stop());
@@ -139,7 +139,7 @@ const registerFrom = (
 
 describe('many registrations of one client network', () => {
   it('do not delay a log-in from another network', async () => {
-    const own = await startAccounts({ HASH_CONCURRENCY: '1' });
+    const own = await startAccounts({ environment: { HASH_CONCURRENCY: '1' } });
     const { email } = await register(own);
     let done = 0;
     const flood = Array.from({ length: 100 }, () => registerFrom(own, '192.0.2.1').then(() => (done += 1)));
@@ -153,7 +153,7 @@ describe('many registrations of one client network', () => {
   });
 
   it('are refused a second before the deadline that the gateway sends, and are not hashed', async () => {
-    const own = await startAccounts({ HASH_CONCURRENCY: '1' });
+    const own = await startAccounts({ environment: { HASH_CONCURRENCY: '1' } });
     const flood = Array.from({ length: 100 }, () => registerFrom(own, '192.0.2.1', { 'Request-Timeout-Ms': '1200' }));
     const statuses = (await Promise.all(flood)).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([201, 503]));
@@ -163,7 +163,7 @@ describe('many registrations of one client network', () => {
   });
 
   it('are not hashed when their clients have left', async () => {
-    const own = await startAccounts({ HASH_CONCURRENCY: '1' });
+    const own = await startAccounts({ environment: { HASH_CONCURRENCY: '1' } });
     const leaving = new AbortController();
     const flood = Array.from({ length: 100 }, () =>
       registerFrom(own, '192.0.2.1', {}, leaving.signal).catch(() => 'left'),

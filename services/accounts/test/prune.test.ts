@@ -21,7 +21,7 @@ let database: Database;
 let holder: Holder;
 
 beforeAll(async () => {
-  accounts = await startAccounts();
+  accounts = await startAccounts({ shared: false });
   const url = accounts.services.database.urls.accounts;
   database = connectDatabase({ url, name: 'test', log: createLog('test', 'silent') });
   holder = await register(accounts);

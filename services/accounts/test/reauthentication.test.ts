@@ -17,7 +17,7 @@ import {
 let accounts: TestAccounts;
 
 beforeAll(async () => {
-  accounts = await startAccounts();
+  accounts = await startAccounts({ shared: false });
   const service = accounts.services.service('accounts');
   await service.restart({ JWKS_URL: `${service.url}/.well-known/jwks.json` });
 });

@@ -14,7 +14,9 @@ beforeAll(async () => {
   const texts = { first, last, final };
   orders = await startRecordedService('accounts', 'orders', texts);
   notifications = await startRecordedService('accounts', 'notifications', texts);
-  accounts = await startAccounts({ ORDERS_URL: orders.url, NOTIFICATIONS_URL: notifications.url });
+  accounts = await startAccounts({
+    environment: { ORDERS_URL: orders.url, NOTIFICATIONS_URL: notifications.url },
+  });
 });
 afterAll(async () => {
   await accounts?.services.stop();

@@ -8,7 +8,7 @@ import { auditOf, type Holder, password, refresh, register, startAccounts, type 
 let accounts: TestAccounts;
 
 beforeAll(async () => {
-  accounts = await startAccounts();
+  accounts = await startAccounts({ shared: false });
   const service = accounts.services.service('accounts');
   await service.restart({ JWKS_URL: `${service.url}/.well-known/jwks.json` });
 });

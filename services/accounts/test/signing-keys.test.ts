@@ -6,7 +6,7 @@ import { startAccounts, type TestAccounts } from './accounts.ts';
 let accounts: TestAccounts;
 
 beforeAll(async () => {
-  accounts = await startAccounts();
+  accounts = await startAccounts({ shared: false });
 });
 
 afterAll(() => accounts.services.stop());

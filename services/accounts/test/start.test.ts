@@ -7,7 +7,7 @@ import { logIn, refresh, refreshTokenOf, register, startAccounts, type TestAccou
 let accounts: TestAccounts;
 
 beforeAll(async () => {
-  accounts = await startAccounts();
+  accounts = await startAccounts({ shared: false });
 });
 
 afterAll(() => accounts.services.stop());

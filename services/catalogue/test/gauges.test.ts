@@ -9,7 +9,7 @@ let port: number;
 
 beforeAll(async () => {
   [port = 0] = await freePorts(1);
-  services = await startServices(['catalogue']);
+  services = await startServices(['catalogue'], { shared: false });
 });
 afterAll(() => services?.stop());
 

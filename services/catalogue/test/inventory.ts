@@ -1,6 +1,6 @@
 // Helpers for the tests of the inventory: internal calls, a substitute for the orders service, stock figures, and the
 // verification of the ledger.
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from '@jest/globals';
 import { createServiceTokens } from '@shop/shared/auth';
@@ -84,18 +84,21 @@ export async function lockedMeanwhile(
   }
 }
 
+/** The substitute of the orders service. The files of a worker share it with the processes that call it. */
+let substitute: Promise<string> | undefined;
+let replyOfFile: (reservationId: string) => Verdict;
+
 export async function startInventory(options: StartOptions = {}): Promise<Inventory> {
   let verdict: (reservationId: string) => Verdict = () => ({ state: 'absent' });
   const asked: string[] = [];
-  const orders = await standIn((reservationId) => {
+  replyOfFile = (reservationId) => {
     asked.push(reservationId);
     return verdict(reservationId);
-  });
-  const environment = {
-    ORDERS_URL: `http://127.0.0.1:${(orders.address() as AddressInfo).port}`,
-    ...options.environment,
   };
-  const services = await startServices(['catalogue'], { ...options, environment });
+  substitute ??= standIn((reservationId) => replyOfFile(reservationId));
+  const environment = { ORDERS_URL: await substitute, ...options.environment };
+  const shared = Object.keys(options).length === 0;
+  const services = await startServices(['catalogue'], { shared, ...options, environment });
   const { client, database } = services.service('catalogue');
   const tokens = createServiceTokens({ secrets: [testSecret], name: 'orders' });
   const headersFor = (path: string, body?: object) => {
@@ -142,18 +145,14 @@ export async function startInventory(options: StartOptions = {}): Promise<Invent
       return (await database.query('SELECT state FROM reservations WHERE id = $1', [reservationId])).rows[0]?.state;
     },
     verify: (url = services.database.urls.catalogue) => verifyStock({ DATABASE_URL: url }),
-    async stop() {
-      await services.stop();
-      orders.closeAllConnections();
-      orders.close();
-    },
+    stop: () => services.stop(),
   };
 }
 
 const defaultAccount = newId();
 
 /** A server that replies in place of the orders service, so that a test can choose the reply. */
-function standIn(verdict: (reservationId: string) => Verdict): Promise<Server> {
+function standIn(verdict: (reservationId: string) => Verdict): Promise<string> {
   const server = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk) => {
@@ -166,5 +165,8 @@ function standIn(verdict: (reservationId: string) => Verdict): Promise<Server> {
       return response.end(JSON.stringify(answer));
     });
   });
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
+  server.on('connection', (socket) => socket.unref()).unref();
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  });
 }

@@ -16,7 +16,7 @@ let token: string;
 const accountId = newId();
 
 beforeAll(async () => {
-  inventory = await startInventory();
+  inventory = await startInventory({ shared: false });
   catalogue = inventory.services.service('catalogue');
   const url = inventory.services.database.urls.catalogue;
   replica = connectDatabase({ url, name: 'tests', log: createLog('tests', 'silent') });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   postgres = await startReplicatedPostgres();
   // The databases of this file are created on the server that has a replica.
   process.env.SHOP_TEST_ADMIN_URL = postgres.primaryUrl;
-  services = await startServices(['catalogue']);
+  services = await startServices(['catalogue'], { shared: false });
   catalogue = services.service('catalogue');
   const { host } = new URL(postgres.replicaUrl);
   readUrl = Object.assign(new URL(services.database.urls.catalogue), { host, username: '', password: '' }).href;

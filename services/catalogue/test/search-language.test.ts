@@ -6,7 +6,7 @@ import { addProducts } from './products.ts';
 
 let services: TestServices;
 beforeAll(async () => {
-  services = await startServices(['catalogue']);
+  services = await startServices(['catalogue'], { shared: false });
   await addProducts(services, [
     { name: 'Rote Schale', description: 'Mit Deckel' },
     { name: 'Blaue Schalen' },

@@ -49,7 +49,7 @@ const different: readonly (readonly [title: string, one: string, other: string])
 let services: TestServices;
 
 beforeAll(async () => {
-  services = await startServices(['catalogue']);
+  services = await startServices(['catalogue'], { shared: false });
   const names = [...same, ...different].flatMap(([, ...spellings]) => spellings);
   await addProducts(
     services,

@@ -11,7 +11,7 @@ let services: TestServices;
 let events: ShopEvents;
 
 beforeAll(async () => {
-  services = await startServices(['notifications']);
+  services = await startServices(['notifications'], { shared: false });
   events = await joinEvents(services.database.urls.events);
 });
 afterAll(async () => {

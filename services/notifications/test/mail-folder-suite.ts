@@ -14,7 +14,7 @@ export const mailFolderSuite = (kind: 'rabbitmq' | 'pg-boss'): void =>
 
     beforeAll(async () => {
       const broker = kind === 'rabbitmq' ? { eventsUrl: await testBroker() } : {};
-      services = await startServices(['notifications'], broker);
+      services = await startServices(['notifications'], { shared: false, ...broker });
       events = await joinEvents(broker.eventsUrl ?? services.database.urls.events);
     });
 

@@ -7,7 +7,7 @@ import { plainEnvironment, serviceFolder, startServices, type TestServices } fro
 describe('the notifications process', () => {
   let services: TestServices;
   beforeAll(async () => {
-    services = await startServices(['notifications']);
+    services = await startServices(['notifications'], { shared: false });
   });
   afterAll(() => services?.stop());
 

@@ -8,7 +8,7 @@ let shop: TestShop;
 let customer: Customer;
 
 beforeAll(async () => {
-  shop = await startShop();
+  shop = await startShop({ shared: false });
   customer = await shop.customer();
 });
 afterAll(() => shop.stop());

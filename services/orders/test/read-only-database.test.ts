@@ -10,7 +10,7 @@ let transport: Transport;
 let customer: Customer;
 
 beforeAll(async () => {
-  shop = await startShop();
+  shop = await startShop({ shared: false });
   transport = await connectTestTransport(shop.services.database.urls.events);
   customer = await shop.customer();
 });

@@ -10,7 +10,7 @@ let customer: Customer;
 
 beforeAll(async () => {
   [port = 0] = await freePorts(1);
-  shop = await startShop();
+  shop = await startShop({ shared: false });
 });
 beforeEach(async () => {
   customer = await shop.customer();

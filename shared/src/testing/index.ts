@@ -48,6 +48,7 @@ export {
   startOtlpReceiver,
 } from './servers/otlp-receiver.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './servers/replicated-postgres.ts';
-export { type StartOptions, startServices, type TestService, type TestServices, testSecret } from './services.ts';
+export { type StartOptions, startServices, testSecret } from './services.ts';
+export type { TestService, TestServices } from './test-service.ts';
 export { startIssuer, type TestIssuer } from './tokens.ts';
 export { connectTestTransport } from './transport.ts';

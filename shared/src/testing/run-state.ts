@@ -4,6 +4,9 @@ import type { EmbeddedPostgres } from '../embedded/index.ts';
 /** The variable with the superuser's connection string. */
 export const adminUrlVariable = 'SHOP_TEST_ADMIN_URL';
 
+/** The variable with the path of the test file that this worker runs. */
+export const fileVariable = 'SHOP_TEST_FILE';
+
 /** The variable with the locale of the test databases, if it is not that of the server. */
 export const localeVariable = 'SHOP_TEST_LOCALE';
 

@@ -2,56 +2,50 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { loadContract } from '../contract/index.ts';
+import { type Contract, loadContract } from '../contract/index.ts';
 import { freePorts } from '../embedded/free-ports.ts';
 import { type ServiceName, serviceNames } from '../shop/index.ts';
-import { createClient, type TestClient } from './client.ts';
-import { createTestDatabase, serviceFolder, type TestDatabase } from './database.ts';
+import { createClient } from './client.ts';
+import { createTestDatabase, serviceFolder } from './database.ts';
 import { highHoldLimits } from './hold-limits.ts';
 import { atThisPace } from './pace.ts';
 import { plainEnvironment } from './plain-environment.ts';
-import { startIssuer, type TestIssuer } from './tokens.ts';
-
-export interface TestService {
-  readonly url: string;
-  readonly client: TestClient;
-  /** A pool that connects as the service's own role. */
-  readonly database: pg.Pool;
-  /** The output of the process so far. */
-  output(): string;
-  /** Sends a signal to the process and waits for its end. */
-  kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts the process again on the same port and database. `environment` is added to the first environment. */
-  restart(environment?: Readonly<Record<string, string>>): Promise<void>;
-}
-
-export interface TestServices {
-  /** @throws when the service was not started */
-  service(name: ServiceName): TestService;
-  readonly issuer: TestIssuer;
-  readonly database: TestDatabase;
-  /** The folder in which the notifications service writes its e-mails. */
-  readonly mailFolder: string;
-  stop(): Promise<void>;
-}
+import { takeSharedServices } from './shared-services.ts';
+import type { TestService, TestServices } from './test-service.ts';
+import { startIssuer } from './tokens.ts';
 
 export interface StartOptions {
   /** The URL of the broker; default the embedded queue on the test database. */
   readonly eventsUrl?: string;
   /** Variables that are added to the environment of each process. */
   readonly environment?: Readonly<Record<string, string>>;
+  /**
+   * Whether other test files of the worker use the processes, too (`shared-services.ts`). By default they do when no
+   * other option is given. A file that ends or restarts processes needs its own.
+   */
+  readonly shared?: boolean;
 }
 
 /** The `INTERNAL_SECRET` of the services, with which tests sign internal calls and open the tokens of e-mails. */
 export const testSecret = 'only-for-tests-only-for-tests-only-for-tests';
 
-const readyWithin = 20_000;
+const readyWithin = 45_000;
 
-/** Starts the services and waits until each is ready. Call `stop` at the end of the test file. */
-export async function startServices(names: readonly ServiceName[], options: StartOptions = {}): Promise<TestServices> {
+/** The contracts that this worker has read, by the folder of their service. */
+const contracts = new Map<string, Contract>();
+
+/** Starts the services, and waits until each is ready. Call `stop` at the end of the test file. */
+export function startServices(names: readonly ServiceName[], options: StartOptions = {}): Promise<TestServices> {
+  const { shared = Object.keys(options).length === 0 } = options;
+  const start = () => launch(names, options);
+  return shared ? takeSharedServices({ names, options }, start) : start();
+}
+
+async function launch(names: readonly ServiceName[], options: StartOptions): Promise<TestServices> {
   const [database, issuer, mailFolder, ports] = await Promise.all([
     createTestDatabase(names),
     startIssuer(),
@@ -110,19 +104,20 @@ function createService(
   environment: Readonly<Record<string, string>>,
   url: string,
 ): TestService & { close(): Promise<void> } {
-  const pool = new pg.Pool({ connectionString: environment.DATABASE_URL, max: 4 });
+  const pool = new pg.Pool({ connectionString: environment.DATABASE_URL, max: 4, allowExitOnIdle: true });
   pool.on('error', () => {});
   const written: string[] = [];
   let child: ChildProcess | undefined;
   const kill = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
+    child.ref();
     child.kill(signal);
     await ended;
   };
   return {
     url,
-    client: createClient(url, [loadContract(`${serviceFolder(name)}/openapi.yaml`)]),
+    client: createClient(url, [contractOf(name)]),
     database: pool,
     output: () => written.join(''),
     kill,
@@ -135,12 +130,22 @@ function createService(
       child.stdout?.on('data', (data) => written.push(String(data)));
       child.stderr?.on('data', (data) => written.push(String(data)));
       await untilReady(name, url, child, written);
+      // A process that the files of a worker share does not keep the worker from ending, which ends the process.
+      child.unref();
+      child.channel?.unref();
+      for (const stream of [child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref();
     },
     async close() {
       await kill();
       await pool.end();
     },
   };
+}
+
+function contractOf(service: ServiceName): Contract {
+  const contract = contracts.get(service) ?? loadContract(`${serviceFolder(service)}/openapi.yaml`);
+  contracts.set(service, contract);
+  return contract;
 }
 
 async function untilReady(name: string, url: string, child: ChildProcess, written: readonly string[]): Promise<void> {

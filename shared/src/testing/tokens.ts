@@ -79,5 +79,6 @@ function serveKeySet(keySet: { keys: JWK[] }): Promise<Server> {
     response.setHeader('Content-Type', 'application/jwk-set+json');
     response.end(JSON.stringify(keySet));
   });
+  server.on('connection', (socket) => socket.unref()).unref();
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
 }

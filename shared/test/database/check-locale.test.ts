@@ -48,7 +48,7 @@ describe('a database with another encoding', () => {
 
 describe('a database whose locale has another version than its indexes', () => {
   it('is a warning when a service starts, with the commands that repair it', async () => {
-    const services = await startServices(['notifications']);
+    const services = await startServices(['notifications'], { shared: false });
     try {
       expect(services.service('notifications').output()).not.toContain('REFRESH COLLATION VERSION');
       await becomeOutdated(services.database.adminUrl);

@@ -32,7 +32,7 @@ let productId: string;
 let metrics: string;
 
 beforeAll(async () => {
-  services = await startServices(['catalogue']);
+  services = await startServices(['catalogue'], { shared: false });
   const [port = 0] = await freePorts(1);
   metrics = `http://127.0.0.1:${port}/metrics`;
   const catalogue = services.service('catalogue');

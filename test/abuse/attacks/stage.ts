@@ -37,7 +37,7 @@ export function flawOf({ status, headers, text }: TestAnswer): string | undefine
 }
 
 export async function startStage(): Promise<Stage> {
-  const services = await startServices(serviceNames);
+  const services = await startServices(serviceNames, { shared: false });
   const accounts = services.service('accounts').client;
   const email = 'attacked@shop.test';
   const registered = await accounts.post('/v1/accounts', {

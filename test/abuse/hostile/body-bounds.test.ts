@@ -86,7 +86,10 @@ const scopes = ['accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:
 
 beforeAll(async () => {
   const config = join(root, 'gateway/config');
-  [shop, gateway] = await Promise.all([startServices(names), startGateway({ GATEWAY_CONFIG_DIR: config })]);
+  [shop, gateway] = await Promise.all([
+    startServices(names, { shared: false }),
+    startGateway({ GATEWAY_CONFIG_DIR: config }),
+  ]);
 });
 afterAll(() => Promise.all([shop?.stop(), gateway?.stop()]));
 

@@ -26,7 +26,7 @@ let orders: TestService;
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  const services = await startServices(['accounts', 'orders']);
+  const services = await startServices(['accounts', 'orders'], { shared: false });
   const service = services.service('accounts');
   orders = services.service('orders');
   accounts = { services, client: service.client, database: service.database };

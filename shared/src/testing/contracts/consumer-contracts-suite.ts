@@ -1,7 +1,7 @@
 // The tests that each service has about the recordings of its consumers.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ServiceName } from '../../shop/index.ts';
-import type { TestServices } from '../services.ts';
+import type { TestServices } from '../test-service.ts';
 import { checkCall, type ProviderStates, type ReceivedEvents, receiveEvents } from './check-recordings.ts';
 import { recordedCalls, recordedEvents } from './recordings.ts';
 

@@ -2,6 +2,7 @@
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 import pg from 'pg';
+import { fileVariable } from '../run-state.ts';
 
 type Config = ConstructorParameters<typeof ModernFakeTimers>[0]['config'];
 
@@ -12,7 +13,8 @@ export default class WorkerEnvironment {
   readonly #variables = { ...process.env };
   readonly #exit = process.exit;
 
-  constructor({ projectConfig }: { projectConfig: Config }) {
+  constructor({ projectConfig }: { projectConfig: Config }, { testPath }: { testPath: string }) {
+    process.env[fileVariable] = testPath;
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
   }
 
