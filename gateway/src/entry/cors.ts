@@ -1,6 +1,7 @@
 // Cross-origin requests of pages (Fetch standard, CORS protocol) to the API.
+
+import { commonHeaders } from './common-headers.ts';
 import type { GatewayRequest, GatewayResponse } from './gateway-request.ts';
-import { commonHeaders } from './send-response.ts';
 
 /** The origins whose pages may call the API: a list, in which `anyLocalPort` may be, or all. */
 export type CorsOrigins = ReadonlySet<string> | '*';

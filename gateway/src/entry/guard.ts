@@ -1,6 +1,7 @@
 // The guard runs before every pipeline, and so also for paths that no pipeline matches.
 import { contentTooLarge, Problem } from '@shop/shared/problem';
 import { addressIn, inRequest, plainAddress } from '@shop/shared/runtime';
+import { commonHeaders } from './common-headers.ts';
 import { allowOrigin, answerPreflight, type CorsOrigins, isPreflight } from './cors.ts';
 import type { GatewayRequest } from './gateway-request.ts';
 import { type HeaderFields, readHeaderFields } from './header-fields.ts';
@@ -9,7 +10,6 @@ import type { Middleware } from './policy.ts';
 import { largestFile } from './request-body.ts';
 import { identifyRequest, traceState } from './request-id.ts';
 import { readRequestTarget } from './request-target.ts';
-import { commonHeaders } from './send-response.ts';
 
 export interface GuardOptions {
   /** The number of trusted proxies in front of the gateway; with 0, X-Forwarded-For is ignored. */

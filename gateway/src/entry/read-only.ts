@@ -1,7 +1,7 @@
 // The gateway's own pages can only be read.
 import { Problem } from '@shop/shared/problem';
+import { commonHeaders } from '../entry/common-headers.ts';
 import type { GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
-import { commonHeaders } from '../entry/send-response.ts';
 
 const allow = 'GET, HEAD, OPTIONS';
 

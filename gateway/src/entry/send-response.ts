@@ -1,35 +1,12 @@
-// The gateway's own responses, problem documents among them, and the header fields of every response.
+// The gateway's own responses, problem documents among them.
 import { STATUS_CODES } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Problem, problemDocument, problemMediaType } from '@shop/shared/problem';
 import { requestIdentity } from '@shop/shared/protocol';
 import { inRequest, type Log, toReason } from '@shop/shared/runtime';
 import type { PageResponse } from '@shop/web';
+import { commonHeaders, type Identity } from './common-headers.ts';
 import type { GatewayRequest, GatewayResponse } from './gateway-request.ts';
-
-const security = [
-  'X-Content-Type-Options',
-  'nosniff',
-  'X-Frame-Options',
-  'DENY',
-  'Referrer-Policy',
-  'no-referrer',
-  'Cross-Origin-Resource-Policy',
-  'same-origin',
-] as const;
-const lockedDown = "default-src 'none'; frame-ancestors 'none'";
-const overTls = ['Strict-Transport-Security', 'max-age=31536000; includeSubDomains'] as const;
-
-type Identity = Pick<GatewayRequest, 'id' | 'traceparent' | 'scheme' | 'responseHeaders'>;
-
-/** The header fields of every response, flat: request id, trace, security, and those that policies added. */
-export function commonHeaders(request: Identity, contentPolicy: string = lockedDown): string[] {
-  const headers = ['X-Request-Id', request.id, 'traceparent', request.traceparent, ...security];
-  headers.push('Content-Security-Policy', contentPolicy);
-  if (request.scheme === 'https') headers.push(...overTls);
-  if (request.responseHeaders.length > 0) headers.push(...request.responseHeaders);
-  return headers;
-}
 
 /** Bytes of one write. After each write the connection shows whether a slow client still reads. */
 const pieceLength = 64 * 1_024;

@@ -2,7 +2,7 @@
 import { Problem } from '@shop/shared/problem';
 import type { Dispatcher } from 'undici';
 import type { Body, GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
-import { type ResponseFields, responseHeaders } from './response-headers.ts';
+import { type ResponseFields, responseHeaders } from './forwarded-headers.ts';
 import type { UpstreamHost, UpstreamHostOptions } from './upstream-host.ts';
 
 // Bytes that are buffered for a client that reads slowly. Buffering them frees the connection to the upstream earlier.

@@ -1,6 +1,7 @@
 // The header fields of a forwarded response.
+
+import { commonHeaders } from '../entry/common-headers.ts';
 import type { GatewayRequest } from '../entry/gateway-request.ts';
-import { commonHeaders } from '../entry/send-response.ts';
 
 // Hop-by-hop fields (RFC 9110 section 7.6.1), product names, and fields that the gateway sets itself.
 const droppedFields = new Set([
