@@ -119,8 +119,9 @@ function isPaged(document: Node, operation: Node): boolean {
 }
 
 /**
- * `orders.ship` for `shipOrder` at `/v1/orders/…`: the collection, and the id without its noun. A list is the collection
- * itself, as `brands` for `listBrands`. An operation on no collection keeps its id.
+ * Returns the name of the client function for an operation id, such as `orders.ship` for `shipOrder` at `/v1/orders/…`.
+ * A list operation gets the name of its collection, such as `brands` for `listBrands`. An operation without a
+ * collection keeps its id.
  */
 function nameOf(id: string, path: string, isList: boolean): string | undefined {
   if (id in namesById) return namesById[id] ?? undefined;

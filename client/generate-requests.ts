@@ -8,7 +8,7 @@ import { type ExampleRequest, textOfBody } from '../web/src/docs/reference/snipp
 /** The variables with their first values. The others are taken from responses. */
 const variables = { baseUrl: 'http://localhost:8080', email: 'kim@example.com', accountId: 'me' };
 
-/** Operation → the variables that its response gives, with their places in it. */
+/** Variables that each operation sets from its response, with the path of each value in the body. */
 const taken: Readonly<Record<string, Readonly<Record<string, readonly (string | number)[]>>>> = {
   registerAccount: { customerId: ['id'] },
   issueToken: { accessToken: ['access_token'], refreshToken: ['refresh_token'] },

@@ -1,8 +1,7 @@
-// Writes what follows from the contracts: src/contract.ts and src/operations.ts for the client, the
-// files in requests/ for other tools, src/generated.ts in each service, and
-// shared/src/events/generated.ts for the events; and what follows from the folders in services/: the list of the
-// services, and the configuration of Prometheus. `node client/generate.ts` writes the files; with --check it only
-// compares.
+// Generates files from the contracts: src/contract.ts and src/operations.ts for the client, requests/ for other tools,
+// src/generated.ts in each service, and shared/src/events/generated.ts for the events.
+// Generates the list of the services and the configuration of Prometheus from the folders in services/.
+// `node client/generate.ts` writes the files; with --check it only compares them.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
@@ -122,7 +121,7 @@ function withoutRefusals({ components, ...document }: Node): Node {
 interface ServiceEvents {
   readonly sends: readonly string[];
   readonly handles: readonly string[];
-  /** The consumer of the events that the service handles. */
+  /** The name of the service's event consumer. */
   readonly consumer: string | undefined;
 }
 

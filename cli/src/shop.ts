@@ -1,4 +1,4 @@
-// `npm run shop -- …`: the operator's command line. docs/command-line.md describes all of it, exit codes included.
+// `npm run shop -- …`: the operator's command line. docs/command-line.md describes the commands and exit codes.
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { root } from './shop/root.ts';

@@ -1,5 +1,5 @@
-// `npm start`: the whole shop on this machine, one process each, until Ctrl-C. `npm run dev` also restarts what
-// changed.
+// `npm start`: runs the shop on this machine, with one process for each service, until Ctrl-C. `npm run dev` also
+// restarts processes when their files change.
 import { seedDemo } from '@shop/catalogue/operator';
 import { ConfigError, StartError, toReason } from '@shop/shared/runtime';
 import { banner } from './launcher/banner.ts';

@@ -26,7 +26,7 @@ describe('the mistakes in the settings', () => {
     ['OTEL_TRACES_EXPORTER', 'zipkin'],
     ['OTEL_SDK_DISABLED', 'yes'],
     ['DRAIN_MS', 'long'],
-  ])('name a wrong %s once for all processes', async (name, value) => {
+  ])('a wrong %s is reported once for all processes', async (name, value) => {
     expect(await settingsMistakes({ [name]: value })).toEqual([
       expect.stringMatching(`^${name} must be .*, not "${value}" \\(every process\\)$`),
     ]);

@@ -67,7 +67,7 @@ describe('watched sources', () => {
     await isReported(file);
   });
 
-  it('report files of a folder that is made, moved there, or made again', async () => {
+  it('a file of a folder that is created, moved into the tree, or created again is reported', async () => {
     const folder = join('services', 'orders', 'src', 'new');
     const file = join(folder, 'deep', 'part.ts');
     for (let turn = 0; turn < 2; turn += 1) {

@@ -108,7 +108,7 @@ describe('a stopped shop', () => {
     await (await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres'), durable: true })).stop();
   });
 
-  it('is started for a command, gets products, and is stopped again', async () => {
+  it('the command line starts a stopped shop, gets products, and stops the shop again', async () => {
     const { code, output } = await runShop(dataDir, 'seed', '--products', '1234', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(output)).toMatchObject({ products: 1234, present: 0 });

@@ -82,7 +82,7 @@ export function isShopError<Id extends OperationId = OperationId>(
   );
 }
 
-/** Whether a read that failed may succeed later: the shop was not reached, or its refusal may be temporary. */
+/** Returns whether a failed read may succeed on a retry: the shop was unreachable, or the status is a temporary one. */
 export function isTemporaryFailure(error: unknown): boolean {
   return !(error instanceof ShopError) || temporaryStatuses.has(error.status);
 }

@@ -525,7 +525,7 @@ describe('the gate', () => {
     expect(textsAfter(edits)).toEqual([]);
   });
 
-  it('accepts that the released responses were closed and are open now', () => {
+  it('the gate accepts schemas of responses that were closed in the release and are open now', () => {
     const closed = edited(set(schema('Order', 'additionalProperties'), false));
     expect(breakingChanges(closed, present)).toEqual([]);
     expect(breakingChanges(closed, edited(set(schema('Order', 'properties', 'parcels'), { type: 'integer' })))).toEqual(

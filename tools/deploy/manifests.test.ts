@@ -223,7 +223,7 @@ describe.each(names)('%s', (name) => {
     ]);
   });
 
-  it('has a job that migrates each service, and one that creates its role', () => {
+  it('the manifests have a job that migrates each service, and a job that creates its role', () => {
     expect(
       manifests
         .filter(({ kind }) => kind === 'Job')

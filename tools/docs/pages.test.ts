@@ -218,7 +218,7 @@ describe('the pages', () => {
     expect(errors + events).not.toContain('<!-- ');
   });
 
-  it('state for every problem whether to send the request again', async () => {
+  it('the page of each problem states whether to send the request again', async () => {
     const errors = await (await get('/docs/errors')).text();
     const answers = [...errors.matchAll(/<tr>\s*<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => cell);
     const unsaid = Object.entries(problems).filter(

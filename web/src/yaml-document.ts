@@ -1,4 +1,4 @@
-// The texts and references of parsed OpenAPI and AsyncAPI documents.
+// Reads strings and references of parsed OpenAPI and AsyncAPI documents.
 import { isNode, type Node, nodeOf, referenceTokens } from '@shop/shared/contract';
 
 export function textOf(value: unknown): string {

@@ -1,4 +1,5 @@
-// `trace`: the history of one order: its states, its stock, its e-mails, and the events between the services.
+// Command `trace`: prints the history of one order with its states, stock, e-mails, and the events between the
+// services.
 import { StartError } from '@shop/shared/runtime';
 import { operatorCommand } from '@shop/shared/shop';
 import { Command } from 'commander';

@@ -7,8 +7,8 @@ import { namedDatabase } from './database.ts';
 import { tablesOf } from './tables.ts';
 
 /**
- * Reads the database of an outside server as its administrator, and changes nothing. A database that does not exist is
- * empty.
+ * Checks that the database of an external server is empty or does not exist. Reads it as its administrator and changes
+ * nothing.
  * @param url DATABASE_URL
  * @throws StartError when a table of the shop has rows
  */

@@ -57,8 +57,8 @@ export class GatewayRequest extends IncomingMessage {
   /** The client has logged in before with the e-mail address in the body, from the same network. */
   isKnownClient = false;
   /**
-   * Counts a response with a bounded status before it is sent to the client. Rejects with the problem that is sent
-   * instead; undefined for a response that is not counted.
+   * Counts a response with a rate-limited status before it is sent to the client. Rejects with the problem to send
+   * instead. Undefined for a response that is not counted.
    */
   countRefusal: ((status: number) => Promise<void> | undefined) | undefined = undefined;
   /** Header fields for every response to this request, flat. */

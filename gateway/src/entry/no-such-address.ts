@@ -1,4 +1,4 @@
-// The problem of an address where nothing is, with the address that the client probably meant.
+// Creates the problem for an unknown address, with a suggestion of the address that the client probably meant.
 import { nearestName, Problem } from '@shop/shared/problem';
 
 const nothing = 'There is nothing at this address.';

@@ -3,7 +3,7 @@ import type { Rate } from './token-bucket.ts';
 
 /** Failures a minute after which a client has to wait. */
 export interface FailureBounds {
-  /** The bound for one e-mail address and one client network. */
+  /** The limit for one e-mail address and one client network. */
   readonly failuresPerEmailAndAddress?: number;
   /** The bound for one e-mail address and all client networks that have never succeeded with it. */
   readonly failuresPerEmail?: number;

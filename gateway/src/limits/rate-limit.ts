@@ -28,7 +28,7 @@ export function limitRate(store: RateLimitStore, limit: ApiLimit): (request: Gat
   };
 }
 
-/** Policy `limit`: the rate of pages, for each client network. */
+/** Returns the policy `limit`, which limits the rate of page requests of each client network. */
 export function pageLimit(store: RateLimitStore): Policy {
   return {
     name: 'limit',

@@ -21,7 +21,7 @@ const pipelinedRequests = 100;
  */
 const pipelinedBytes = 64 * 1_024;
 
-/** The unanswered requests of a connection. An idle connection keeps no state. */
+/** The requests of a connection without a response. An idle connection has no entry. */
 interface PendingRequests {
   last: GatewayResponse;
   /** The response before the last. */
@@ -61,7 +61,7 @@ export class RequestDispatcher {
     const { bytesRead } = socket;
     const ahead = known === undefined || known.waiting === 0 ? 0 : bytesRead - known.bytesRead;
     if (known !== undefined && (known.count > pipelinedRequests || ahead > pipelinedBytes)) socket.destroy();
-    // Node also parses bytes that arrive after a refusal, or while a refusal waits for an earlier response.
+    // Node.js also parses bytes that arrive after an error response, or while it waits for an earlier response.
     if (!socket.writable || this.#refused.has(socket)) return;
     const previous = known?.last;
     const pending = known ?? { last: response, previous, count: 0, waiting: 0, bytesRead };

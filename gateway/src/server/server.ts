@@ -1,4 +1,4 @@
-// The HTTP server in front of the engine: its time-outs, its limits and its events.
+// Creates the HTTP server of the gateway with its timeouts, limits and event handlers.
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Log } from '@shop/shared/runtime';

@@ -14,7 +14,7 @@ export interface Attempt {
   end(status: number | undefined, failure?: UpstreamFailure): void;
 }
 
-/** Starts to measure one attempt to get a response from the upstream with this name. */
+/** Starts the measurement of one attempt to get a response from the upstream `upstream`. */
 export function measureAttempt(request: GatewayRequest, upstream: string): Attempt {
   const began = performance.now();
   const attributes = { 'http.request.method': methodOf(request), 'server.address': upstream };

@@ -169,7 +169,7 @@ describe('a changed configuration', () => {
 });
 
 describe('at SIGTERM', () => {
-  it('becomes unready, finishes running requests, closes idle connections, and exits 0 within 10 s', async () => {
+  it('the gateway becomes unready at SIGTERM, finishes running requests, closes idle connections, and exits with 0 within 10 s', async () => {
     const gateway = await startGateway({ DRAIN_MS: '500' });
     try {
       gateway.service.answer = (_request, response) => void setTimeout(() => response.end('late'), 1_500);

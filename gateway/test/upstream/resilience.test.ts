@@ -177,7 +177,7 @@ describe('a response', () => {
     await expect(fetch(`${gateway.url}/v1/products/1`).then((answer) => answer.text())).rejects.toThrow();
   });
 
-  it('is read from the service only as fast as the client reads', async () => {
+  it('the gateway reads a response from the service only as fast as the client reads it', async () => {
     let written = 0;
     one.answer = two.answer = async (_request, response) => {
       const chunk = Buffer.alloc(1 << 20);

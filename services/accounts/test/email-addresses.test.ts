@@ -134,7 +134,7 @@ describe('an address without surrounding blanks', () => {
     expect((await eventsOf(accounts, body.id))[0]?.data.email).toBe(email);
   });
 
-  it('is shown for an account that a former release stored with blanks, and the account keeps its address', async () => {
+  it('the API returns an address that a previous release stored with blanks without the blanks', async () => {
     const email = freshEmail();
     const id = await insertFormer(` ${email} `);
     const token = await accounts.services.issuer.sign({ accountId: id, loggedIn: true });

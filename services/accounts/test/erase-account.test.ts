@@ -137,7 +137,7 @@ describe('a pending erasure', () => {
 });
 
 describe('the erasure of an account that never had a verified address', () => {
-  it('is due immediately: nobody can log in, the sessions end, and its event ends its e-mails', async () => {
+  it('an account that never had a verified address is erased immediately: log-ins fail, sessions end, e-mails are cancelled', async () => {
     const stranger = await register(accounts);
     const session = await refreshTokenOf(accounts, stranger);
     const { status, body } = await erase(stranger);

@@ -79,7 +79,7 @@ describe('200', () => {
     expect((await refresh(accounts, answer.body.refresh_token)).status).toBe(200);
   });
 
-  it('gives the same successor to repeated and to concurrent requests, until it is used', async () => {
+  it('repeated and concurrent requests with a refresh token return the same new token until the new token is used', async () => {
     for (let round = 0; round < 5; round += 1) {
       const first = await refreshTokenOf(accounts, holder);
       const answers = await Promise.all([1, 2, 3].map(() => refresh(accounts, first)));
@@ -276,7 +276,7 @@ describe('401', () => {
     }
   });
 
-  it('refuses an expired refresh token', async () => {
+  it('a request with an expired refresh token returns 401', async () => {
     const token = await refreshTokenOf(accounts, holder);
     await accounts.database.query("UPDATE refresh_families SET expires_at = now() - interval '1 second'");
     expect((await refresh(accounts, token)).status).toBe(401);

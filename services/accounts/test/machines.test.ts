@@ -123,7 +123,7 @@ describe('a wrong secret', () => {
     ]);
   });
 
-  it('is stored nowhere, and neither is a right one', async () => {
+  it('neither the database nor the log contains the secret of a machine', async () => {
     const { clientId, clientSecret } = await create();
     await obtain(clientId, clientSecret);
     const { rows } = await accounts.database.query<{ row: string }>(

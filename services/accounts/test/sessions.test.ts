@@ -40,7 +40,7 @@ const end = (token: string, id: string) => accounts.client.call('DELETE', `/v1/s
 const canRenew = async ({ refreshToken }: Session) => (await refresh(accounts, refreshToken)).status === 200;
 
 describe('GET /v1/sessions', () => {
-  it('lists the own sessions, the current one first and then by their last use', async () => {
+  it('the list of sessions begins with the current session and is then sorted by last use', async () => {
     const [holder, other] = [await register(accounts), await register(accounts)];
     await begin(other);
     const first = await begin(holder, { 'User-Agent': 'Browser/1', 'X-Forwarded-For': '203.0.113.7' });

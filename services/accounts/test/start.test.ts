@@ -57,7 +57,7 @@ describe('start', () => {
 });
 
 describe('500', () => {
-  it('reveals nothing internal, and is logged without data of the customer', async () => {
+  it('a response with 500 contains no internal details, and its log lines contain no data of the customer', async () => {
     await accounts.database.query("ALTER TABLE accounts ADD CONSTRAINT unlucky CHECK (name <> 'Unlucky')");
     const body = { email: 'unlucky@example.com', name: 'Unlucky', password: 'a deep and silent well' };
     const answer = await accounts.client.post('/v1/accounts', { body });

@@ -213,25 +213,28 @@ describe('a column of products', () => {
     }
   });
 
-  it.each(['csv', 'ndjson'])('travels through an export as %s and an import into another shop', async (format) => {
-    await create(`TRAVEL ${format}`);
-    const list = writtenColumns.map((column) => `${column}::text`).join();
-    const select = `SELECT ${list} FROM products WHERE external_key = 'TRAVEL ${format}'`;
-    const rowsOf = (url: string) =>
-      withClient({ url }, async (connection) => (await connection.query<Row>(select)).rows);
-    const rows = await rowsOf(services.database.urls.catalogue);
-    const row = rows[0] ?? {};
-    expect(writtenColumns.filter((column) => (row[column] ?? null) === null)).toEqual([]);
-    const folder = await mkdtemp(join(tmpdir(), 'shop-columns-'));
-    const other = await createTestDatabase(['catalogue']);
-    try {
-      const path = join(folder, `products.${format}`);
-      await exportProducts({ DATABASE_URL: services.database.urls.catalogue }, { path });
-      await importProducts({ DATABASE_URL: other.urls.catalogue }, { path, refused: join(folder, 'refused') });
-      expect(await rowsOf(other.urls.catalogue)).toEqual(rows);
-    } finally {
-      await other.drop();
-      await rm(folder, { recursive: true, force: true });
-    }
-  });
+  it.each(['csv', 'ndjson'])(
+    'a column of products is preserved when an export as %s is imported into another shop',
+    async (format) => {
+      await create(`TRAVEL ${format}`);
+      const list = writtenColumns.map((column) => `${column}::text`).join();
+      const select = `SELECT ${list} FROM products WHERE external_key = 'TRAVEL ${format}'`;
+      const rowsOf = (url: string) =>
+        withClient({ url }, async (connection) => (await connection.query<Row>(select)).rows);
+      const rows = await rowsOf(services.database.urls.catalogue);
+      const row = rows[0] ?? {};
+      expect(writtenColumns.filter((column) => (row[column] ?? null) === null)).toEqual([]);
+      const folder = await mkdtemp(join(tmpdir(), 'shop-columns-'));
+      const other = await createTestDatabase(['catalogue']);
+      try {
+        const path = join(folder, `products.${format}`);
+        await exportProducts({ DATABASE_URL: services.database.urls.catalogue }, { path });
+        await importProducts({ DATABASE_URL: other.urls.catalogue }, { path, refused: join(folder, 'refused') });
+        expect(await rowsOf(other.urls.catalogue)).toEqual(rows);
+      } finally {
+        await other.drop();
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+  );
 });

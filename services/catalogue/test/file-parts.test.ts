@@ -29,7 +29,7 @@ it('a part has at most 500 lines', () => {
   ]);
 });
 
-it('a part has about 256 KiB, or one longer line, and all parts are the file', () => {
+it('a part has about 256 KiB or one longer line, and all parts together are the file', () => {
   const line = `${'y'.repeat(100_000)}\n`;
   const file = Buffer.from(line.repeat(4) + 'z'.repeat(1_000_000));
   const { lines, parts } = divideFile(file);

@@ -92,7 +92,7 @@ describe('the words of a product', () => {
 });
 
 describe('404', () => {
-  it('is what customers get, with the same text as for an unknown product', async () => {
+  it('a customer who requests a hidden product gets 404 with the same text as for an unknown product', async () => {
     const unknown = await client.get('/v1/products/00000000-0000-7000-8000-000000000000');
     for (const options of [{}, { token: await services.issuer.sign() }, { headers: { 'If-None-Match': '*' } }]) {
       const answer = await client.get(`/v1/products/${hidden}`, options);

@@ -71,7 +71,7 @@ describe('a line', () => {
     expect(await inventory.book(id)).toBe('received 7');
   });
 
-  it('may have the id of a product in capitals as its key', async () => {
+  it('the key of an import line can be the id of a product in capital letters', async () => {
     await importLines(cup);
     const { id } = await product('CUP');
     const line = { ...cup, externalKey: id.toUpperCase(), name: 'Mug' };

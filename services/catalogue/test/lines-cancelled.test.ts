@@ -228,7 +228,7 @@ describe('an allocation', () => {
     expect(await sums(order)).toEqual({ released: [2, 0], shipped: [0, 0], promised: [3, 2], allocated: [3, 2] });
   });
 
-  it('that came before a cancellation loses the cancelled units', async () => {
+  it('an allocation that arrives before a cancellation loses the cancelled units', async () => {
     const order = await reserved();
     await inventory.allocate(order.reservationId);
     await send(order, 'second');

@@ -196,7 +196,7 @@ describe('a page that was read', () => {
     expect(await isKept(path)).toBe(true);
   });
 
-  it('is dropped by the last of many changes that come at once', async () => {
+  it('the last of many concurrent changes removes a page from the cache', async () => {
     expect(await isKept(lists.dear)).toBe(true);
     await catalogue.database.query(
       `INSERT INTO products (id, name, brand, category, price_minor, status)

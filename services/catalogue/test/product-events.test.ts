@@ -32,7 +32,7 @@ const query = (text: string) => services.service('catalogue').database.query(tex
 const typesAbout = async (id: string) => (await eventsAbout(services, id)).map(({ type }) => type);
 
 describe('product.created.v1', () => {
-  it('has the product as customers see it', async () => {
+  it('a product.created.v1 event contains the product as customers see it', async () => {
     const id = await create({
       description: 'Holds tea',
       rating: 4.5,
@@ -130,7 +130,7 @@ describe('an import', () => {
   const idOf = async (key: string): Promise<string> =>
     (await query(`SELECT id FROM products WHERE external_key = '${key}'`)).rows[0].id;
 
-  it('writes an event for each product that it adds or changes, and none for the others', async () => {
+  it('an import writes an event for each product that it adds or changes, and no event for other products', async () => {
     const line = (externalKey: string, more = {}) => ({ ...cup, externalKey, stock: 5, lowStockThreshold: 3, ...more });
     await file(line('A'), line('B'), line('C'), line('D'));
     const changes = [line('A', { price: 9 }), line('B', { stock: 2 }), line('C'), line('D', { stock: 0, price: 9 })];

@@ -21,7 +21,7 @@ describe('204', () => {
     expect(await inventory.book(cup)).toBe('received 5, reserved 2, released 2');
   });
 
-  it('does not release a reservation that an order has confirmed', async () => {
+  it('a DELETE of a reservation that an order has confirmed returns 204 and does not release it', async () => {
     const cup = await inventory.product(5);
     const id = newId();
     await inventory.reserve(id, { [cup]: 2 });

@@ -73,7 +73,7 @@ describe('200', () => {
 });
 
 describe('409', () => {
-  it('reserves all lines or none', async () => {
+  it('a reservation reserves all of its lines or none', async () => {
     const [cup, lamp] = [await inventory.product(5), await inventory.product(1)];
     const answer = await inventory.reserve(newId(), { [cup]: 1, [lamp]: 2 });
     expect(answer.status).toBe(409);
@@ -90,7 +90,7 @@ describe('409', () => {
     expect(await inventory.state(id)).toBeUndefined();
   });
 
-  it('sells the last unit to the first of many concurrent requests', async () => {
+  it('the first of many concurrent reservations gets the last unit, and the others return 409', async () => {
     const cup = await inventory.product(1);
     const answers: Awaited<ReturnType<typeof inventory.reserve>>[] = [];
     let left = 200;

@@ -266,7 +266,7 @@ describe('412, 415', () => {
     expect((await view()).body.price).toBe(1);
   });
 
-  it('refuses every media type but that of a merge patch', async () => {
+  it('a PATCH with a media type other than merge patch returns 415', async () => {
     const answer = await patch({ price: 1 }, { 'Content-Type': 'application/json' });
     expect(answer).toMatchObject({ status: 415, headers: { 'accept-patch': 'application/merge-patch+json' } });
   });

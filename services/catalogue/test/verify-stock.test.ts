@@ -50,7 +50,7 @@ it('names the movement that was changed', async () => {
   expect(faults[0]).toMatchObject({ productId: cup, name: 'Cup', movement: { id: changed, kind: 'reserved' } });
 });
 
-it('names the movement behind a missing one', async () => {
+it('the check names the movement that follows a missing one', async () => {
   const [missing, next] = [await movement(1), await movement(2)];
   await query('DELETE FROM stock_ledger WHERE id = $1', [missing]);
   const { faults } = await inventory.verify();

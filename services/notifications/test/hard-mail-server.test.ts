@@ -80,7 +80,7 @@ function holdAnswer(reader: string): () => void {
 }
 
 describe('a server that is slow to answer', () => {
-  it('gets each e-mail once, and delays neither the other e-mails nor the database', async () => {
+  it('a server that responds slowly gets each e-mail once and delays neither other e-mails nor the database', async () => {
     const release = holdAnswer('slow@example.org');
     const [slow] = await add('slow@example.org');
     await eventually(() => expect(copiesFor('slow@example.org')).toBe(1));

@@ -214,7 +214,7 @@ describe('a verification e-mail', () => {
     return strangers.slice(3);
   }
 
-  it('to the registered address of its account does not wait behind those that strangers requested', async () => {
+  it('a verification e-mail to the registered address is not delayed by requests of unauthenticated clients', async () => {
     const email = address();
     await flood(email.toUpperCase(), 2);
     const owner = await register(email);
@@ -277,7 +277,7 @@ describe('a verification e-mail', () => {
     expect([await minutesOf(first), await minutesOf(second)]).toEqual([[60], [40]]);
   });
 
-  it('does not wait behind those of an account that had the address before', async () => {
+  it('a verification e-mail is not delayed by e-mails of an account that had the address before', async () => {
     const email = address();
     const former = await register(email);
     await verifications(former, email, 4);
@@ -306,7 +306,7 @@ describe('a verification e-mail', () => {
     expect(await minutesOf(owner)).toEqual([20]);
   });
 
-  it('leaves shares in the order in which a sender locks them', async () => {
+  it('deleting e-mails of one account locks their rate-limit slots in the same order as a sender', async () => {
     const email = address();
     const accountId = await register(email);
     const pool = database();

@@ -124,7 +124,7 @@ describe(`of ${rounds} orders each`, () => {
     for (const { quantity } of figures) expect([1, 2]).toContain(quantity);
   });
 
-  it('two cancellations that fit are both done', async () => {
+  it('two concurrent cancellations that fit the order both succeed', async () => {
     const check = (statuses: number[]) => expect(statuses).toEqual([200, 200]);
     const figures = await accountFor(await race([], [cancelUnits(2), cancelUnits(2)], check));
     for (const { quantity } of figures) expect(quantity).toBe(1);

@@ -272,7 +272,7 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it('refuses a request without a valid token', async () => {
+  it('a request without a valid token returns 401', async () => {
     const body = { items: [{ productId: newId(), quantity: 1 }] };
     const forged = await shop.services.issuer.forge();
     const expired = await shop.services.issuer.sign({ expiresIn: -60 });
@@ -482,7 +482,7 @@ describe('422', () => {
     expect(await shop.stockOf(pan)).toMatchObject({ reserved: 0 });
   });
 
-  it('keeps the reservation of the quicker request, when both want the same lines', async () => {
+  it('of two requests with the same lines, the faster one keeps its reservation', async () => {
     const cup = await shop.product();
     const headers = { 'Idempotency-Key': newId() };
     const addresses = ['Basel', 'Bern', 'Zug', 'Chur'].map((city) => ({ city }));

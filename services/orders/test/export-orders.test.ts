@@ -38,7 +38,7 @@ describe('200', () => {
     expect(found).toEqual(ids.sort());
   });
 
-  it('is an empty page for an account without orders, and after an order of another account', async () => {
+  it('the export of an account without orders is an empty page, even after another account has ordered', async () => {
     const customer = await shop.customer();
     const { id } = (await shop.order(customer, { [await shop.product()]: 1 })).body;
     expect((await page(newId())).body).toEqual({ items: [] });

@@ -112,7 +112,7 @@ it('owes each payment once when payment meets cancellation', async () => {
   await expectBalanced(ids);
 });
 
-it('owes each payment once when cancellation meets processing', async () => {
+it('a refund is due once for each payment when a cancellation and the start of processing race', async () => {
   const ids = await placed();
   for (let from = 0; from < ids.length; from += 50) await Promise.all(ids.slice(from, from + 50).map(pay));
   const outcomes = await race(ids, cancel, begin);

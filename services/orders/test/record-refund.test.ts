@@ -73,7 +73,7 @@ describe('200', () => {
     expect(await paymentOf(id)).toMatchObject({ status: 'refunded', refunded: 9.99 });
   });
 
-  it('becomes due again when more money is received', async () => {
+  it('a refund becomes due again when more money is received', async () => {
     const id = await cancelled();
     await report(id, 'refunds', 9.99);
     await report(id, 'payments', 5);

@@ -172,7 +172,7 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it("accepts a service token for orders only, and no customer's token", async () => {
+  it('a request without a service token returns 401, also with a staff token', async () => {
     const body = { reservationId: newId(), accountId: newId() };
     const path = '/internal/reservations/settle';
     const { token } = shop.staff;

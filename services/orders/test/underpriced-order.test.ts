@@ -43,7 +43,7 @@ it('counts an order that costs nothing, also when the price was restored afterwa
   await eventually(async () => expect(await counts()).toEqual({ free: 1, 'below-usual': 0 }));
 });
 
-it('counts an order with a line below half of the usual price, whatever the other lines cost', async () => {
+it('an order with a line below half of the usual price is counted, whatever the other lines cost', async () => {
   const [cheap, other] = [await shop.product({ price: 20 }), await shop.product({ price: 500 })];
   await setPrice(cheap, 10);
   await order(cheap, other);

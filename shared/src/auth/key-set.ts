@@ -48,7 +48,8 @@ class FollowedKeySet implements KeySet {
   readonly #url: URL;
   readonly #algorithm: TokenAlgorithm;
   readonly #log: Log;
-  // A separate agent: no proxy from the environment, no redirects, no connections that other requests share.
+  // A separate agent: without a proxy from the environment, without redirects, and without sharing connections with
+  // other requests.
   readonly #agent = new Agent({ connections: 1, connect: { timeout: fetchTimeout }, pipelining: 1 });
   #keys: ReadonlyMap<string, VerificationKey> = new Map();
   #etag: string | undefined;

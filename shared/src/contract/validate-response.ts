@@ -11,7 +11,7 @@ export interface Answer {
   readonly withoutBody?: boolean;
 }
 
-/** Lists the deviations of a response from the document. */
+/** Returns the deviations of a response from the document. */
 export type ResponseCheck = (answer: Answer) => string[];
 
 // Headers that HTTP, the server or the shop's own conventions add to every response. The documents list all others.

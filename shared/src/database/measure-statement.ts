@@ -7,7 +7,7 @@ const longestText = 500;
 /** Operation → attributes of its metrics. An operation is the first word of a statement, and there are few of them. */
 const known = new Map<string, Attributes>();
 
-/** Runs a statement. Its text comes from the source code and contains no values. */
+/** Runs and measures a statement. Its SQL text comes from the source code and contains no values. */
 export async function measureStatement<T>(text: string, run: () => Promise<T>): Promise<T> {
   const traced = isTraced();
   if (!traced && !isMeasuring()) return run();

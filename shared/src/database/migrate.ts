@@ -61,8 +61,7 @@ export async function migrate({ url, folder, only }: MigrateOptions): Promise<st
     await checkLocale(client);
     await untilAlone(client);
     await client.query(versionTable);
-    // The module is loaded here, because only some processes apply migrations. This saves 20 MB of memory in every
-    // service.
+    // The module is loaded here, because only some processes apply migrations. Each service saves 20 MB of memory.
     const { Umzug } = await import('umzug');
     const umzug = new Umzug({
       migrations: (await migrationsOf(folder))

@@ -68,7 +68,7 @@ class CheckedReplica implements ReadReplica {
       return await this.#readReplica(work);
     } catch (error) {
       if (error instanceof Problem) throw error;
-      // A query that conflicted with the replay does not show that the replica is unavailable.
+      // A query that conflicted with the replay of the WAL does not show that the replica is unavailable.
       if (this.#inUse && errorCode(error) !== conflictWithReplay) this.#disable(error);
       return work(this.#primary);
     }

@@ -1,7 +1,7 @@
 // The retention of published and handled events.
 import type { Expiry } from '../database/index.ts';
 
-/** The hours for which a published event is kept. */
+/** The number of hours for which a published event is stored. */
 export const publishedEventsStay = 72;
 
 /**

@@ -89,7 +89,7 @@ function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
     }
     const incomplete = (cause?: Error) =>
       reject(new Problem('invalid-request', 'The body ended before its announced length.', cause && { cause }));
-    // The client may have left while the token was verified: then no event follows.
+    // The client may have disconnected while the token was verified. Then no further event is emitted.
     if (request.destroyed) {
       incomplete();
       return;

@@ -33,7 +33,7 @@ function hasManyMarks(value: string): boolean {
 
 export interface CleanJson {
   readonly value: unknown;
-  /** A fault for each text, member name or depth that is refused, at most 100. */
+  /** A fault for each rejected string, member name or depth, at most 100. */
   readonly faults: readonly Fault[];
   /** The number of members in all objects together. */
   readonly members: number;

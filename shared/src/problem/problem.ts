@@ -106,7 +106,7 @@ export class Problem extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly extensions: Readonly<Record<string, unknown>>;
 
-  /** @param detail a sentence for the client with the fault and the remedy */
+  /** @param detail a sentence for the client that states the fault and the remedy */
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
     // A refusal needs no stack, because its document states the fault. Recording the stack takes longer than the whole
     // refusal.
@@ -135,8 +135,8 @@ const maxText = 1_000;
 const maxErrors = 40 * 1024;
 
 /**
- * Returns the problem document (RFC 9457) of a problem. Texts and `errors` are truncated, so that the size of a
- * response does not grow with the request.
+ * Returns the problem document (RFC 9457). Strings and `errors` are truncated, so that the size of a response does not
+ * grow with the request.
  * @param instance the request id
  */
 export function problemDocument(problem: Problem, instance: string): Record<string, unknown> {

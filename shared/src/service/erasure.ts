@@ -28,7 +28,10 @@ export async function recordErasure(tx: Transaction, accountId: string): Promise
   await sql(tx, 'INSERT INTO erased_accounts (account_id) VALUES ($1) ON CONFLICT DO NOTHING', [accountId]);
 }
 
-/** Starts the loop; any number of replicas may run it. The returned function stops it after the account in progress. */
+/**
+ * Starts the erasure loop, which any number of replicas may run. The returned function stops it after the current
+ * account.
+ */
 export function startErasing(options: ErasureOptions): () => Promise<void> {
   return startRepeating(
     lookEvery,

@@ -31,7 +31,7 @@ export function readTelemetry(environment: Environment) {
     metricsExporter: oneOf('OTEL_METRICS_EXPORTER', ['otlp', 'none'], 'otlp'),
     disabled: oneOf('OTEL_SDK_DISABLED', ['true', 'false'], 'false'),
     serviceName: optional(string('OTEL_SERVICE_NAME')),
-    /** The share of traces that is recorded. */
+    /** The fraction of traces that is recorded. */
     sampled: share('OTEL_TRACES_SAMPLER_ARG', 0.05),
     /** Milliseconds between two batches of spans, and between two exports of metrics. */
     spanDelay: integer('OTEL_BSP_SCHEDULE_DELAY', { min: 1, max: 600_000, fallback: 5_000 }),

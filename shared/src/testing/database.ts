@@ -7,7 +7,7 @@ import type { ServiceName } from '../shop/index.ts';
 import { adminUrlVariable, localeVariable } from './run-state.ts';
 
 export interface TestDatabase {
-  /** The connection string of each role. */
+  /** The connection string of each database role. */
   readonly urls: Readonly<Record<SchemaName, string>>;
   /** The connection string of the superuser, for this database. */
   readonly adminUrl: string;

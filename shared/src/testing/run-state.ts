@@ -16,5 +16,5 @@ export const paceVariable = 'SHOP_TEST_PACE';
 /** Servers of this run and the folders to remove after them. */
 export const running = new Map<EmbeddedPostgres, string>();
 
-/** Further functions that stop something at the end of the run. */
+/** Functions to call at the end of the run, each of which stops a resource. */
 export const stops: (() => Promise<void>)[] = [];

@@ -30,7 +30,7 @@ const becomeOutdated = (url: string) =>
   );
 
 describe('a database that the shop creates', () => {
-  it('has the encoding UTF8, and a locale that no update of a library changes', async () => {
+  it('a database that the shop creates has the encoding UTF8 and a locale that library updates do not change', async () => {
     const found = await localeOf(database.adminUrl);
     expect(found).toMatchObject({ encoding: 'UTF8', locale: 'builtin C.UTF-8', isOutdated: false });
     expect(localeFault(found)).toBeUndefined();

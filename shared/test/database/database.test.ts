@@ -166,7 +166,7 @@ describe('assertCurrency', () => {
 });
 
 describe('transaction', () => {
-  it('commits the work and returns bigint columns as numbers', async () => {
+  it('a transaction commits the work and returns bigint columns as numbers', async () => {
     const rows = await database.transaction((tx) =>
       sql<{ n: number }>(tx, 'INSERT INTO things VALUES ($1, $2) RETURNING n', [1, 5]),
     );

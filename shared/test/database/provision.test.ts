@@ -48,7 +48,7 @@ describe.each(schemas)('the role %s', (name) => {
     ).toEqual([name, name, name, name, 'UTC']);
   });
 
-  it.each(schemas.filter((other) => other !== name))('cannot read from %s', async (other) => {
+  it.each(schemas.filter((other) => other !== name))(`the role ${name} cannot read from %s`, async (other) => {
     await expect(ask(urls[name], `SELECT * FROM ${other}.own`)).rejects.toThrow(
       `permission denied for schema ${other}`,
     );

@@ -111,7 +111,7 @@ describe('contract', () => {
     ).toThrow('function other has no operation');
   });
 
-  it('answers 404 for an unknown path, another case, a trailing slash, and an id that can be none', async () => {
+  it('an unknown path, another case, a trailing slash, or an impossible id returns 404', async () => {
     for (const path of ['/', '/v2/notes', '/V1/notes', '/v1/notes/', '/v1/notes/not-a-uuid']) {
       const answer = await client.get(path, { token });
       expect([path, answer.status, answer.body.code]).toEqual([path, 404, 'not-found']);
@@ -721,7 +721,7 @@ describe('the log', () => {
     expect(lines[0]?.err).toMatchObject({ message: 'a mistake of ours', stack: expect.any(String) });
   });
 
-  it('writes no log line for a client error', async () => {
+  it('a client error writes no log line', async () => {
     lines.length = 0;
     expect((await client.get('/nothing')).status).toBe(404);
     expect(lines).toEqual([]);

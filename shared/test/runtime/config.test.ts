@@ -151,7 +151,7 @@ describe('readTogether', () => {
     );
   });
 
-  it('does not turn a programming error into a mistake', () => {
+  it('a programming error is not reported as a configuration error', () => {
     const broken = (): never => {
       throw new TypeError('broken');
     };

@@ -27,7 +27,7 @@ it('reports a process that another program kills', async () => {
   expect(accidents).toEqual([expect.stringMatching(/^idle ended by itself \(SIGKILL\)/)]);
 });
 
-it('does not report a process that the test kills, but reports the end of its successor', async () => {
+it('the end of a process that the test stops is not reported, and the end of its replacement is', async () => {
   supervised.kill('SIGKILL');
   const first = supervised.pid();
   expect(await seen(() => supervised.deaths() === 1 && supervised.pid() !== first)).toBe(true);

@@ -52,7 +52,7 @@ describe('the published document', () => {
     await compile('hey-api');
   });
 
-  it.each(['fetch', 'zod'])('suits orval for %s', async (client) => {
+  it.each(['fetch', 'zod'])('the published document is valid input of orval for %s', async (client) => {
     const output = { target: `orval-${client}/shop.ts`, client, mode: 'single' };
     const config = `export default { shop: { input: './openapi.json', output: ${JSON.stringify(output)} } };\n`;
     await writeFile(join(folder, `orval-${client}.config.mjs`), config);

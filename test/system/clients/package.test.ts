@@ -91,16 +91,19 @@ describe('the README', () => {
   it.each([
     ['5.9', tool('typescript/bin/tsc')],
     ['7.0', join(root, 'node_modules/typescript/bin/tsc')],
-  ])('has examples with the types of the package, for TypeScript %s in its strictest form', async (version, tsc) => {
-    const folder = join(project, `types-${version}`);
-    await mkdir(folder);
-    for (const [index, { code }] of snippets.entries())
-      await writeFile(join(folder, `example-${index}.mts`), `${await programOf(code, shop.url)}\nexport {};\n`);
-    const strict = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true };
-    const target = { target: 'es2022', lib: ['es2022', 'dom'], types: [], module: 'nodenext' };
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...strict, ...target } }));
-    await run(process.execPath, tsc, '--project', folder);
-  });
+  ])(
+    'the examples of the README compile with the types of the package in the strict mode of TypeScript %s',
+    async (version, tsc) => {
+      const folder = join(project, `types-${version}`);
+      await mkdir(folder);
+      for (const [index, { code }] of snippets.entries())
+        await writeFile(join(folder, `example-${index}.mts`), `${await programOf(code, shop.url)}\nexport {};\n`);
+      const strict = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true };
+      const target = { target: 'es2022', lib: ['es2022', 'dom'], types: [], module: 'nodenext' };
+      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...strict, ...target } }));
+      await run(process.execPath, tsc, '--project', folder);
+    },
+  );
 });
 
 const runtimes: [string, ...string[]][] = [

@@ -73,7 +73,7 @@ export class BoardStreams {
     const { isValid, draining } = this.#options;
     const began = performance.now();
     const send = (): void => {
-      // Nothing is added for a client that does not read. Such a client is disconnected after a while.
+      // Nothing is written for a client that does not read. Such a client is disconnected later.
       if (response.writableNeedDrain) return;
       const now = performance.now();
       response.write(`data: ${JSON.stringify(this.#state())}\n\n`);

@@ -22,7 +22,7 @@ export function boardPages(options: BoardOptions | undefined, assets: Assets): F
   const page = boardPage(assets);
   return (request) => {
     if (request.path === '/board') return () => ({ type: html, body: page, contentPolicy: pagePolicy });
-    // A configuration of an earlier release still routes the former addresses of the runbooks here.
+    // The configuration of an earlier release still routes the previous addresses of the runbooks to this handler.
     if (request.path.startsWith('/board/runbooks')) return undefined;
     const [, id] = /^\/board\/orders\/([^/]+)$/.exec(request.path) ?? [];
     return () => {

@@ -20,7 +20,7 @@ export interface BoardTrace {
   readonly status: string;
   /** The steps in all services, by time. */
   readonly steps: readonly (TraceStep & { readonly service: TracedService })[];
-  /** The services that did not answer, whose steps are missing. */
+  /** The services that did not respond; their steps are missing. */
   readonly missing: readonly TracedService[];
 }
 

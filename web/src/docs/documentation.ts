@@ -1,4 +1,4 @@
-// The pages of the documentation: the published document, its reference, the guides, and what can be downloaded.
+// Serves the pages of the documentation: the published document, its reference, the guides, and the downloads.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleDocument } from '@shop/shared/contract';

@@ -94,7 +94,7 @@ function usedTags(paths: Readonly<Record<string, Node>>): Set<unknown> {
   return new Set(operations.flatMap(({ tags }) => (Array.isArray(tags) ? tags : [])));
 }
 
-/** The paths without internal operations, each with the gateway's responses and its limit. */
+/** Returns the paths without internal operations. Each has the responses and the rate limit of the gateway. */
 function publicPaths({ document, limitOf }: ServiceContract, everywhere: Node): Record<string, Node> {
   const paths: Record<string, Node> = {};
   for (const [path, item] of Object.entries(nodeOf(document.paths))) {

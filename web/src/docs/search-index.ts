@@ -112,7 +112,7 @@ function textOfOperation(document: Node, operation: OperationView): string {
   return [...new Set(parts)].join(' ');
 }
 
-/** The names of the members of a body, with their descriptions. */
+/** Returns the names and descriptions of the members of a body. */
 function membersOf(document: Node, value: unknown): string[] {
   const schema = dereference(document, value);
   const inner = [schema.allOf, schema.oneOf, schema.anyOf].flatMap((list) => (Array.isArray(list) ? list : []));

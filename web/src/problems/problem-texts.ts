@@ -1,4 +1,4 @@
-// The explanation of each problem code for clients: when it happens, an example of its `detail`, and what to do.
+// Explains each problem code for clients: when it occurs, an example of its `detail`, and what to do.
 import type { ProblemCode } from '@shop/shared/problem';
 import { protocolProblemTexts } from './protocol-problem-texts.ts';
 
@@ -8,7 +8,6 @@ export interface ProblemText {
   readonly remedy: string;
 }
 
-/** One explanation for every problem code. */
 export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
   ...protocolProblemTexts,
   'invalid-token': {

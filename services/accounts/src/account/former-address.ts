@@ -55,7 +55,7 @@ export async function returnToFormer(tx: Transaction, accountId: string, email: 
   return true;
 }
 
-/** Voids the tokens that undo this change and later ones. */
+/** Voids the tokens that undo this change of the address or a later one. */
 export async function voidLaterChanges(tx: Transaction, accountId: string, since: Date): Promise<void> {
   await sql(
     tx,

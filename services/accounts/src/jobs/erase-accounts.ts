@@ -1,4 +1,4 @@
-// Erases the accounts whose erasure is due, and notifies the other services.
+// Erases the accounts that are due for erasure, and notifies the other services.
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { requestIdentity } from '@shop/shared/http';

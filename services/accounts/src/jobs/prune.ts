@@ -6,9 +6,10 @@ import { longestTokenSeconds } from '../session/access-token-lifetime.ts';
 export function expiredAccountRows(refreshTokenDays: number): readonly Expiry[] {
   return [
     { table: 'refresh_tokens', since: 'used_at', hours: refreshTokenDays * 24 },
-    // The last access token of an expired family is still valid, and is refused only if its session ends, which needs the
-    // family. Families are deleted after the used tokens, because deleting a family deletes its tokens, and few are left
-    // by then.
+    // The last access token of an expired family is still valid. It can be revoked only while the row of the family
+    // exists.
+    // Families are deleted after the used tokens, because deleting a family deletes its tokens, and few tokens remain
+    // then.
     { table: 'refresh_families', since: 'expires_at', hours: longestTokenSeconds / 3_600 },
     { table: 'ended_sessions', since: 'ended_at', hours: longestTokenSeconds / 3_600 },
     { table: 'machine_secrets', since: 'expires_at', hours: 1 },

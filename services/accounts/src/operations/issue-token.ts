@@ -22,7 +22,7 @@ type TokenRequest = Parameters<Operation<'issueToken'>>[0];
 interface Granted {
   readonly account: Account;
   readonly refresh: RefreshToken;
-  /** When the holder logged in, in seconds since 1970; undefined for a log-in now. */
+  /** The time of the log-in in seconds since 1970; undefined for a log-in now. */
   readonly authTime: number | undefined;
 }
 

@@ -38,7 +38,7 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
     const account = await Account.create(row, inTransaction(tx)).catch((error: unknown) => {
       throw isAddressTaken(error) ? emailTaken(error) : error;
     });
-    // Checked again after the insert, which waits for a concurrent change of the address.
+    // Checked again after the insert, because the insert waits for a concurrent change of the address.
     if (await isFormerOfAnother(tx, account.id, account.email)) throw emailTaken();
     await appendEvent(tx, {
       type: 'account.registered.v1',

@@ -28,7 +28,7 @@ export const undoEmailChange: Operation<'undoEmailChange'> = (request, context) 
     countCredentialsChange(account);
     await saveAccount(tx, request, account, email === present ? {} : { previousEmail: present.trim() });
     await voidEmailTokens(tx, accountId, ['email-verification', 'password-reset']);
-    // The tokens of later changes were sent to addresses that this change introduced, so they must not undo this
+    // The tokens of later changes were sent to addresses that this change introduced. They must not undo this
     // operation.
     await voidLaterChanges(tx, accountId, createdAt);
     await endAllFamilies(tx, accountId);

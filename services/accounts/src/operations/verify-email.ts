@@ -58,7 +58,7 @@ async function changeEmail(
   await audit(tx, { action: 'email-changed', accountId, requestId: request.id, detail });
 }
 
-/** The former address can undo the change for 7 days, if it was verified. */
+/** Stores the previous address, which can undo the change for 7 days if it was verified. */
 async function keepFormerAddress(
   tx: Transaction,
   sender: TokenSender,

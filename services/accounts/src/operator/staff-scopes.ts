@@ -1,4 +1,5 @@
-// The values that options of the command line accept. Its help loads them, so this module imports no other.
+// The values that options of the command line accept. The help of the command line loads this module, so it imports no
+// other.
 export const staffScopes = [
   'accounts:support',
   'catalogue:write',

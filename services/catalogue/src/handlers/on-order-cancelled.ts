@@ -15,7 +15,7 @@ export const onOrderCancelled: EventHandler<'order.cancelled.v1'> = async (event
     throw new PoisonError(`order ${orderId} is cancelled, but reservation ${reservationId} has shipped`);
   }
   const holds = reservation?.state === 'held' || reservation?.state === 'confirmed';
-  // The time comes from the database's clock, as that of the cancellation does, because the customer sees both times.
+  // The time is read from the database, as the time of the cancellation is, because the customer sees both times.
   const { requestId, traceparent } = event;
   const cause = { actor, actorId: actor === 'customer' ? accountId : undefined, requestId, traceparent };
   const releasedAt = holds ? await releaseStock(tx, reservationId, orderId, cause) : await databaseTime(tx);

@@ -1,4 +1,4 @@
-// Splits a file into parts that are each imported in one transaction, and a part into its lines.
+// Splits a file into parts, each imported in one transaction, and splits a part into its lines.
 import { Problem } from '@shop/shared/problem';
 
 export interface FilePart {

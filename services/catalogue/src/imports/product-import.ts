@@ -32,7 +32,7 @@ export function toRefusedLine({
   code,
   reasons,
 }: RefusedLine): ProductImport['refusedLines'][number] {
-  // A key that is too long is one of the faults. It is truncated by characters, so that no lone surrogate remains.
+  // A key that is too long is reported as a fault. It is truncated by characters, so that no lone surrogate remains.
   const shown = externalKey === undefined ? undefined : cut(externalKey, 200);
   return {
     line,

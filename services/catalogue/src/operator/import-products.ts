@@ -23,7 +23,7 @@ export interface ProductImportOptions {
   readonly path: string;
   /** Default: the format of the file name's extension. */
   readonly format?: Format | undefined;
-  /** Whether members are removed whose columns the CSV file lacks. Default: known products keep them. */
+  /** Whether to remove members that have no column in the CSV file. By default, known products retain them. */
   readonly replace?: boolean | undefined;
   /** The file that gets the refused lines. */
   readonly refused: string;
@@ -33,7 +33,7 @@ export interface ProductImportOptions {
 
 export interface ImportResult {
   /**
-   * The last line of an interrupted import of the same file, which this import continues; 0 when it starts at the
+   * The last line that an interrupted import of the same file has processed; 0 when this import starts at the
    * beginning.
    */
   readonly resumedAfterLine: number;

@@ -73,7 +73,7 @@ function membersOf(
   return { ...toInput(row, currency), ...(row.isArchived && { archived: true }) };
 }
 
-/** The members of an entry for staff. */
+/** The fields of an entry in the history that staff read. */
 export const historySpec: CollectionSpec<unknown> = {
   name: 'product-history',
   from: 'product_changes',

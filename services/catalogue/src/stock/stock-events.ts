@@ -24,7 +24,7 @@ export interface MovedStock extends Availability {
 }
 
 export interface ChangedStock extends MovedStock {
-  /** The figures before the change that were different. */
+  /** The previous values of the figures that the change modified. */
   readonly before: Partial<Availability>;
 }
 

@@ -9,7 +9,7 @@ export interface MovementCause {
   readonly actor: 'customer' | 'staff' | 'operator' | 'system';
   /** The account, if the actor is known by one. */
   readonly actorId?: string | undefined;
-  /** Absent for the command line, and for movements that the shop makes by itself. */
+  /** Absent for the command line and for movements that no request caused. */
   readonly requestId?: string | undefined;
   /** W3C trace context of that request. */
   readonly traceparent?: string | undefined;

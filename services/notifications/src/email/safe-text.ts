@@ -37,9 +37,7 @@ export function withoutLinks(text: string): string | undefined {
     .replace(places, `$&${linkBreak}`);
 }
 
-/**
- * Removes line breaks, which could begin another line or header, and characters that change the direction of the text.
- */
+/** Removes line breaks, which could start another line or header, and characters that change the text direction. */
 export function oneLine(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ')

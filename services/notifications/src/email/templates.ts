@@ -120,7 +120,7 @@ function readLanguage(file: string): unknown {
   }
 }
 
-/** The texts of one file by their paths, such as `labels.total`. */
+/** The strings of one template file by path, such as `labels.total`. */
 class Texts {
   readonly #file: string;
   readonly #language: string;

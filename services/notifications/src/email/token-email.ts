@@ -11,7 +11,7 @@ export interface TokenNotice {
   /** The event that caused it. */
   readonly eventId: string;
   readonly email: string;
-  /** The name of the holder; absent when the address may belong to a stranger. */
+  /** The name of the account owner; absent when the address may belong to another person. */
   readonly name?: string;
   readonly locale?: string;
   readonly addressState?: EventPayloads['email-token.issued.v1']['addressState'];

@@ -46,7 +46,8 @@ export const createOrder: Operation<'createOrder'> = async (request, context) =>
     try {
       return await idempotent(request, context, (tx) => placeOrder(tx, request, context, order));
     } catch (error) {
-      // Another request with the key was faster. If it has the same lines, its order has this reservation and keeps it.
+      // A concurrent request with the same key finished first. If it has the same lines, its order uses this
+      // reservation.
       if (error instanceof Problem && error.code === 'idempotency-key-reused')
         await releaseUnusedReservation(request, context, reservation.id);
       // The reservation was resolved before this COMMIT and cannot be used, so a new one is needed.

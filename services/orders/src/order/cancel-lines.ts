@@ -129,7 +129,7 @@ interface Reduction extends Omit<LineCancellation, 'lines'> {
   readonly units: ReadonlyMap<string, number>;
 }
 
-/** Changes lines, total and history in one statement. The caller has checked that the lines have these units. */
+/** Updates lines, total and history in one statement. The caller has checked that the lines contain these units. */
 async function reduceLines(
   tx: Transaction,
   cause: Cause,

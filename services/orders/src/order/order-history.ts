@@ -55,7 +55,7 @@ export async function findHistory({ database }: OrderStore, caller: Caller, orde
 
 const isPending = (state: EffectState | null): boolean => state === null || state === 'pending';
 
-/** An effect changes at most twice: `pending`, `failed`, `done`. */
+/** Returns the number of changes of the two effects. An effect changes at most twice: `pending`, `failed`, `done`. */
 function changesOf({ stockReleased, customerNotified }: HistoryRow): number {
   return [stockReleased, customerNotified].reduce(
     (sum, state) => sum + (isPending(state) ? 0 : state === 'failed' ? 1 : 2),

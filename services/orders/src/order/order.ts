@@ -23,7 +23,7 @@ export interface Orders {
   readonly currency: string;
   /** Amounts: `fromJson` reads major units into minor ones, `toJson` writes them. */
   readonly money: ReturnType<typeof decimal>;
-  /** Returns the view of orders that this caller has. */
+  /** Returns the view of orders for this caller. */
   viewOf(caller: Caller): OrderView;
   /** The view of orders in an export. */
   readonly exported: ExportView;

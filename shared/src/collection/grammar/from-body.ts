@@ -13,8 +13,8 @@ const paginationMembers = ['limit', 'cursor'];
 
 /**
  * Parses the criteria of a collection request in a JSON body.
- * @param found faults that are already known; they are refused together with the faults that are found here
- * @throws Problem `invalid-request` with every fault by pointer (RFC 6901); `query-too-costly` past a limit
+ * @param found known faults, which are reported together with the faults found here
+ * @throws Problem `invalid-request` with every fault by pointer (RFC 6901); `query-too-costly` when a limit is exceeded
  */
 export function fromBody(spec: CollectionSpec<never>, body: unknown, found: readonly Fault[] = []): Criteria {
   const faults: Fault[] = [];

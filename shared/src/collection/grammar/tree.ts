@@ -40,7 +40,9 @@ export interface Tree {
   readonly spelling: 'query' | 'body';
   conditions: WrittenCondition[];
   groups: { conditions: WrittenCondition[]; at: InputLocation }[];
-  /** The number of conditions and alternatives in the request, including those past a limit, which are not parsed. */
+  /**
+   * The number of conditions and alternatives in the request. It includes those beyond a limit, which are not parsed.
+   */
   count: { conditions: number; groups: number };
   /** At most as many criteria as are permitted. */
   sort: WrittenSort[];

@@ -29,8 +29,8 @@ export interface PageRequest<Context> {
   /** A pool, or one of its connections. */
   readonly pool: Pick<Pool, 'query'>;
   /**
-   * A value for every scope column of the spec. It is a part of every branch of the statement and of every cursor, so
-   * that no filter, alternative, cursor or projection reaches a row outside the scope.
+   * A value for each scope column of the spec. Every branch of the statement and every cursor includes it, so that no
+   * filter, alternative, cursor or projection can reach a row outside the scope.
    */
   readonly scope?: Scope;
   /** The context for the functions that write fields. */
@@ -68,7 +68,7 @@ export async function readPage<Context>(request: PageRequest<Context>): Promise<
   return (await readBoundedPage(request)).page;
 }
 
-/** Reads a page as `readPage` does, for a cache that has to compare changed rows with the page. */
+/** Reads a page as `readPage` does, and returns what a cache needs to compare changed rows with the page. */
 export async function readBoundedPage<Context>(request: PageRequest<Context>): Promise<BoundedPage> {
   const { collection, criteria, more } = request;
   const { spec } = collection;

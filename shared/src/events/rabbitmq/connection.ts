@@ -179,8 +179,8 @@ export class Connection<C extends Channel> {
       ended = 'channel closed';
       this.#drop(model, ended);
     });
-    // The end of the connection may arrive together with the last reply of the set-up. Then amqplib reports it before
-    // it waits for it, and would not connect again.
+    // The connection may close together with the last response of the set-up. Then amqplib reports the end before this
+    // code waits for it, and would not reconnect.
     await setImmediate();
     if (ended !== undefined) throw new Error(ended);
     this.#current = { model, channel };

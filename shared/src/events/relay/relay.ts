@@ -24,7 +24,7 @@ export interface RelayOptions {
 }
 
 export interface Relay {
-  /** Stops after the batch in progress. */
+  /** Stops the relay after the batch in progress. */
   close(): Promise<void>;
 }
 

@@ -26,8 +26,8 @@ async function create(states: ProviderStates, { given, provider }: RecordedCall 
 }
 
 /**
- * Sends a recorded call in its state, with the credentials that the contract demands, and returns how the response
- * differs from the recording.
+ * Sends a recorded call in its provider state with the credentials that the contract requires. Returns the differences
+ * between the response and the recording.
  * @throws Error when the response violates the contract
  */
 export async function checkCall(

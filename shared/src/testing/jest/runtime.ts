@@ -9,7 +9,7 @@ const globals = new URL('./globals.ts', import.meta.url).href;
 /** The event handlers of jest-circus: two of its own, which come first, and those that each test file adds. */
 const handlers = Symbol.for('EVENT_HANDLERS');
 
-/** How many test files this worker has run. */
+/** The number of test files that this worker has run. */
 let runs = 0;
 
 registerHooks({

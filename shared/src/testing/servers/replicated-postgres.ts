@@ -28,8 +28,8 @@ export interface ReplicatedPostgres {
 }
 
 /**
- * Starts both servers. The replica begins as a copy of the primary's files, and follows the primary from then on. This
- * takes some seconds.
+ * Starts a primary and a replica. The replica starts with a copy of the primary's files and then follows the primary.
+ * This takes some seconds.
  */
 export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'shop-replica-'));

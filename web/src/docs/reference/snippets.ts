@@ -18,7 +18,7 @@ export interface ExampleRequest {
   readonly byAccount: boolean;
   readonly keyed: boolean;
   readonly body?: { readonly type: string; readonly value: unknown } | undefined;
-  /** Whether the operation takes a body. The example may leave it out. */
+  /** Whether the operation accepts a body. The example may omit it. */
   readonly takesBody: boolean;
   /** Whether the response has a body. */
   readonly answers: boolean;

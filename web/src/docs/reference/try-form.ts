@@ -1,4 +1,4 @@
-// The form with which a reader sends the request of an operation. The script `try.js` sends it.
+// Renders the form that sends the request of an operation. The script `try.js` sends it.
 import { escapeHtml } from '../../layout.ts';
 import { marksIn, type OwnValue, withMarks, withoutMarks } from '../own-values.ts';
 import { ownValueOf } from './example-request.ts';
