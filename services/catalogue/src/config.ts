@@ -1,4 +1,4 @@
-// Environment → one typed frozen object. All mistakes are reported together.
+// Reads the environment of the catalogue service as one frozen object. All configuration errors are reported together.
 import { type Environment, integer, keyList, oneOf, optional, readConfig, url } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 import { currency } from '@shop/shared/shop';
@@ -12,7 +12,7 @@ export function readEnvironment(environment: Environment) {
   return readConfig(environment, {
     ...serviceVariables,
     ...callerVariables,
-    /** A streaming replica, or several behind one address, that serves the lists of customers. See `replicaAddress`. */
+    /** A streaming replica, or one address for several, that serves the lists of customers. See `replicaAddress`. */
     readUrl: optional(url('DATABASE_READ_URL', ['postgres', 'postgresql'])),
     /** The maximum age of the replica's data, in milliseconds. */
     readLag: integer('DATABASE_READ_LAG_MS', { min: 1_000, max: 600_000, fallback: 2_000 }),
@@ -22,7 +22,7 @@ export function readEnvironment(environment: Environment) {
     currency: shopCurrency,
     /** The attributes by which lists of products can be filtered. */
     attributes: { name: 'PRODUCT_ATTRIBUTES', fallback: '', parse: parseAttributes },
-    /** The language whose endings a search ignores. `shop search rebuild` puts it into effect. */
+    /** The language of the stemming in searches. `shop search rebuild` applies a change. */
     searchLanguage,
     ordersUrl: url('ORDERS_URL', ['http', 'https']),
     /** Seconds for which stock is held before the orders service is asked whether the order exists. */

@@ -1,5 +1,5 @@
-// The members of an account that its holder writes, one line each, without e-mail address and password. Rows, views,
-// events, the export, the list for staff, and the lists in the contract follow from this table.
+// The members of an account that the customer writes, one line each, without e-mail address and password. Rows, views,
+// events, the export, the list for staff, and the lists in the contract are derived from this table.
 import { type Field, type FieldType, none, text } from '@shop/shared/collection';
 import { type DataType, DataTypes } from 'sequelize';
 import type { components } from '../generated.ts';

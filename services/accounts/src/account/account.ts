@@ -36,19 +36,19 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   /** The address as the client wrote it. Releases until 1.1 stored surrounding blanks, too. */
   declare email: string;
   declare emailKey: string;
-  /** The form that is compared. Null in rows that processes of the last release have written. */
+  /** The normalized address, which is compared. Null in rows that processes of the previous release have written. */
   declare mailboxKey: CreationOptional<string | null>;
   declare emailVerified: boolean;
   /** The new address of a change that is not verified yet. */
   declare pendingEmail: CreationOptional<string | null>;
-  /** The time at which the account is erased. Log-ins are refused from then on. */
+  /** The time at which the account is erased. Log-ins are rejected from then on. */
   declare eraseAt: CreationOptional<Date | null>;
   declare passwordHash: string;
   declare scopes: CreationOptional<string[]>;
   /** Counts the changes of password and e-mail address. */
   declare credentialsVersion: CreationOptional<number>;
   declare credentialsChangedAt: CreationOptional<Date | null>;
-  /** The time since which log-ins are refused; null unless the account is blocked. */
+  /** The time since which log-ins are rejected; null unless the account is blocked. */
   declare blockedAt: CreationOptional<Date | null>;
   /** Changes with every PATCH that changes something; the entity tag. */
   declare version: number;

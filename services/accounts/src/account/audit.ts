@@ -1,5 +1,5 @@
-// The audit log: changes of accounts and attempts to access them. Entries are kept for a year. Staff and operators read
-// it, and an export contains the holder's entries.
+// The audit log: changes of accounts and attempts to access them. Entries are stored for a year. Staff and operators
+// read it, and an export contains the entries of its account.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
@@ -12,8 +12,8 @@ export interface AuditDetails {
   'login-blocked': Record<never, never>;
   'refresh-token-reused': Record<never, never>;
   /**
-   * The holder, staff or an operator ended sessions. A log-out, and a change that ends sessions, have no entry of this
-   * kind.
+   * The customer, staff or an operator revoked sessions. A log-out, and a change that revokes sessions, have no entry
+   * of this kind.
    */
   'sessions-ended': { readonly sessions: number };
   'password-changed': Record<never, never>;

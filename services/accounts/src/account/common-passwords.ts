@@ -1,4 +1,4 @@
-// The few thousand most common passwords, from the ranked list that the password meter zxcvbn-ts carries.
+// The few thousand most common passwords, from the ranked list of the password meter zxcvbn-ts.
 
 import { Problem } from '@shop/shared/problem';
 import { dictionary } from '@zxcvbn-ts/language-common';
@@ -6,7 +6,7 @@ import { dictionary } from '@zxcvbn-ts/language-common';
 const ranks = 10_000;
 const minLength = 8;
 
-// About 3,500 passwords, because shorter ones are refused for their length. The list is in lower case.
+// About 3,500 passwords, because shorter ones are rejected for their length. The list is in lower case.
 const common = new Set(dictionary['passwords-common'].slice(0, ranks).filter((word) => word.length >= minLength));
 
 /** @throws Problem 422 for one of the most common passwords, in upper or lower case */

@@ -28,7 +28,7 @@ export interface TokenSender {
   readonly request: {
     readonly id: string;
     readonly traceparent: string | undefined;
-    /** Of the holder or a stranger; absent for staff. */
+    /** Headers of the customer's request or of an unauthenticated client; absent for staff. */
     readonly headers?: IncomingHttpHeaders;
   };
   readonly context: Pick<Context, 'emailTokenSeal'>;
@@ -39,8 +39,8 @@ export type TokenHolder = Pick<Account, 'id' | 'email' | 'emailVerified' | 'name
 
 /**
  * Stores the digest of a new token, and appends the event that makes notifications send it. A new token replaces the
- * former one of the same purpose. Tokens that undo a change are kept, because each former address has its own. The
- * caller has locked the row of the account.
+ * previous one of the same purpose. Tokens that undo a change are not replaced, because each previous address has its
+ * own. The caller has locked the row of the account.
  */
 export async function sendEmailToken(
   tx: Transaction,
@@ -108,7 +108,7 @@ export async function voidEmailTokens(
 }
 
 export interface UsedToken {
-  /** Locked until the transaction ends. */
+  /** The account, whose row is locked until the transaction ends. */
   readonly account: Account;
   /** The address that the token was sent to. */
   readonly email: string;
@@ -116,10 +116,10 @@ export interface UsedToken {
 }
 
 /**
- * Runs `use` with the account of the token in one transaction, and answers 204. Concurrent requests with one token wait
- * for the row of the account, so only the first of them finds the token. A refused token is recorded.
- * @throws Problem 400 `invalid-token`, the same for an unknown, used, replaced and expired token, and for one of an
- *   account whose erasure is due
+ * Runs `use` with the account of the token in one transaction, and returns 204. Concurrent requests with one token wait
+ * for the row of the account, so only the first of them finds the token. A rejected token is recorded.
+ * @throws Problem 400 `invalid-token`, the same for an unknown, used, replaced and expired token, and for a token of an
+ * account that is due for erasure
  */
 export async function useEmailToken(
   request: OperationRequest,

@@ -13,7 +13,7 @@ import { inTransaction } from './models.ts';
 /** The maximum number of e-mails of one kind that an account gets in an hour. */
 export const perHour = 5;
 
-/** Sends the verification e-mail to an address of the account, whose row is locked or new. */
+/** Sends the verification e-mail to an address of the account. The row of the account is locked or new. */
 export async function sendVerification(
   tx: Transaction,
   sender: TokenSender,
@@ -51,8 +51,8 @@ export async function untilShare(tx: Transaction, accountId: string, action: key
 
 /**
  * Stores the new address, which takes effect when it is verified, and sends its token. A verified present address gets
- * a notice with a token that undoes the change. An unverified present address gets nothing, because it may belong to
- * a stranger.
+ * a notice with a token that undoes the change. An unverified present address gets no e-mail, because it may belong to
+ * another person.
  * @throws Problem 409 for an address that is registered, 429 when too many verification e-mails were sent
  */
 export async function requestEmailChange(
@@ -71,8 +71,8 @@ export async function requestEmailChange(
 }
 
 /**
- * Whether the address is that of another account, or can become it again because its change can be undone. Both queries
- * always run, so that the time of the answer does not reveal which of them has found it.
+ * Returns whether the address belongs to another account, or can belong to it again because its change can be undone.
+ * Both queries always run, so that the response time does not reveal which of them has found a row.
  */
 export async function isOfAnother(tx: Transaction, { id }: Pick<Account, 'id'>, email: string): Promise<boolean> {
   const holders = await findHolders(tx, email);
@@ -111,7 +111,8 @@ export async function saveAccount(
   pointer = '/token',
 ): Promise<void> {
   if (account.changed('email')) account.set(addressKeys(account.email));
-  // The database cannot distinguish such a change from one by a process of the last release, and voids the key.
+  // The database cannot distinguish such a change from a change by a process of the previous release, and voids the
+  // key.
   const keepsMailbox = account.changed('emailKey') && !account.changed('mailboxKey');
   account.set({ version: account.version + 1 });
   await account.save(inTransaction(tx)).catch((error: unknown) => {

@@ -6,8 +6,8 @@ import { audit } from './audit.ts';
 import { formerAddresses } from './former-address.ts';
 
 /**
- * Withdraws a pending erasure, if there is one: the holder has given a proof that its author may lack. The caller has
- * locked the account and saves it, and the erasure is not due.
+ * Withdraws a pending erasure if one exists, because the customer has given a proof that the author of the erasure may
+ * lack. The caller has locked the account and saves it, and the erasure is not due.
  */
 export async function cancelErasure(tx: Transaction, account: Account, requestId: string | undefined): Promise<void> {
   if (account.eraseAt === null) return;
@@ -15,7 +15,9 @@ export async function cancelErasure(tx: Transaction, account: Account, requestId
   await audit(tx, { action: 'erasure-withdrawn', accountId: account.id, requestId, detail: {} });
 }
 
-/** The members of the event that causes the notices about an erasure, also to the former addresses. */
+/**
+ * Returns the data of the event that causes the notices about an erasure, including those to the previous addresses.
+ */
 export async function erasureNotice(
   tx: Transaction,
   account: Pick<Account, 'id' | 'email'>,

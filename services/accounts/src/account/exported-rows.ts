@@ -2,13 +2,13 @@
 import type { Queryable } from '@shop/shared/database';
 import { authorSql } from './audit.ts';
 
-/** One page of a list, and the place where the next one begins. Without `next`, it is the last page. */
+/** One page of a list, and the cursor of the next page. Without `next`, it is the last page. */
 export interface Page {
   readonly items: readonly unknown[];
   readonly next?: string;
 }
 
-/** Reads the page after a place, or the first one. */
+/** Reads the page after a cursor, or the first page. */
 export type ReadPage = (after?: string) => Promise<Page>;
 
 interface Row {
@@ -19,16 +19,14 @@ interface Row {
 const pageSize = 200;
 const beforeAll = '-infinity 00000000-0000-0000-0000-000000000000';
 
-/**
- * The columns that the holder gets. They contain nothing that would let others act as the holder, and no ids of staff.
- */
+/** The exported columns. They contain neither credentials of the customer nor ids of staff. */
 const lists = {
   sessions: `SELECT id, created_at, coalesce(last_used_at, created_at) AS last_used_at, expires_at, address, user_agent
              FROM (SELECT * FROM refresh_families WHERE expires_at > now()) AS families`,
   audit: `SELECT id, created_at, action, ${authorSql} AS by, reason, detail FROM audit_log`,
 } as const;
 
-/** A place is the time and the id of a row, because the row itself can be deleted before the next page is read. */
+/** A cursor is the time and the id of a row, because the row itself can be deleted before the next page is read. */
 export function exportedRows(from: Queryable, list: keyof typeof lists, accountId: string): ReadPage {
   return async (after = beforeAll) => {
     const { rows } = await from.query<Row>(

@@ -1,5 +1,5 @@
-// The former addresses of an account: each was its verified address in the last 7 days, and its token can still undo the
-// change. Until then such an address belongs to the account.
+// The previous addresses of an account. Each was its verified address in the last 7 days, and its token can still undo
+// the change. Until then such an address belongs to the account.
 import { sql, type Transaction } from '@shop/shared/database';
 import { emailKey } from '@shop/shared/shop';
 import type { Account } from './account.ts';
@@ -7,8 +7,8 @@ import type { Account } from './account.ts';
 const isUsable = "purpose = 'email-change-undo' AND expires_at > now()";
 
 /**
- * Whether the address is a former address of another account. After an insert or update of a row with this address the
- * answer is exact: that statement has waited for the change that made it a former address.
+ * Returns whether the address is a previous address of another account. After an insert or update of a row with this
+ * address the result is exact, because that statement has waited for concurrent changes of the address.
  */
 export async function isFormerOfAnother(tx: Transaction, accountId: string, email: string): Promise<boolean> {
   const key = emailKey(email);
@@ -18,11 +18,11 @@ export async function isFormerOfAnother(tx: Transaction, accountId: string, emai
      WHERE ${isUsable} AND (email_key = $1 OR email_key IS NULL) AND account_id <> $2`,
     [key, accountId],
   );
-  // Tokens of the last release have no key.
+  // Tokens of the previous release have no key.
   return tokens.some((token) => emailKey(token.email) === key);
 }
 
-/** The former addresses of the account, the oldest first. */
+/** Returns the previous addresses of the account, oldest first. */
 export async function formerAddresses(
   tx: Transaction,
   { id, email }: Pick<Account, 'id' | 'email'>,
@@ -38,9 +38,9 @@ export async function formerAddresses(
 }
 
 /**
- * Voids the tokens of the changes since the account left this address, when it returns to it. They were sent to
- * addresses that these changes introduced.
- * @returns whether it was a former address
+ * Voids the tokens of the changes that happened after the account left this address. They were sent to addresses that
+ * these changes introduced. Called when the account returns to the address.
+ * @returns whether it was a previous address
  */
 export async function returnToFormer(tx: Transaction, accountId: string, email: string): Promise<boolean> {
   const tokens = await sql<{ email: string; createdAt: Date }>(

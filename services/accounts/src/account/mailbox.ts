@@ -1,16 +1,17 @@
-// The mailbox of an account: its e-mail address with the domain in ASCII. Two accounts from before this form was compared
-// can have one mailbox. Both are kept, and no further account can have it.
+// The mailbox of an account is its e-mail address with the domain in ASCII. Two old accounts can have the same mailbox,
+// because earlier releases did not compare mailboxes. Both stay, and no further account can use it.
 import { type Database, type Transaction, violatedConstraint } from '@shop/shared/database';
 import { emailKey, unparsedEmailKey } from '@shop/shared/shop';
 
-/** The columns by which an address is found. The last release reads and writes only the first one. */
+/** Returns the columns by which an address is found. The previous release reads and writes only the first one. */
 export function addressKeys(email: string): { readonly emailKey: string; readonly mailboxKey: string } {
   return { emailKey: unparsedEmailKey(email), mailboxKey: emailKey(email) };
 }
 
 /**
- * The SQL condition that an account has the mailbox with this key. A key contains no space, and an account that shares
- * its mailbox with an older one has its own id after the key and a space. A row of the last release has no such key.
+ * Returns the SQL condition that an account has the mailbox with this key. A key contains no space. An account with the
+ * same mailbox as an older one appends a space and its own id to the key. A row of the previous release has no such
+ * key.
  */
 export function mailboxCondition(key: string): string {
   return `(mailbox_key = ${key} OR mailbox_key > ${key} || ' ' AND mailbox_key < ${key} || '!' OR email_key = ${key})`;
@@ -21,8 +22,8 @@ const find = `
   ORDER BY email_key = $2 DESC, mailbox_key NULLS LAST, id`;
 
 /**
- * Returns the ids of the accounts with the mailbox of this address: at most one, except for accounts that have shared
- * it since before 1.2. The first one is that whose address is written in the same way.
+ * Returns the ids of the accounts with the mailbox of this address. There is at most one, unless two accounts have used
+ * the mailbox since before 1.2. An account with the same spelling of the address is first.
  */
 export async function findHolders(database: Transaction | Database, email: string): Promise<string[]> {
   const client = 'pool' in database ? database.pool : database.connection;
@@ -30,7 +31,7 @@ export async function findHolders(database: Transaction | Database, email: strin
   return rows.map(({ id }) => id);
 }
 
-/** Whether the database has refused an address because another account has it. */
+/** Returns whether the database has rejected an address because another account has it. */
 export function isAddressTaken(error: unknown): boolean {
   return ['accounts_email_key', 'accounts_mailbox_key'].includes(violatedConstraint(error) ?? '');
 }

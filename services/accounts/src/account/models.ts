@@ -24,8 +24,8 @@ export function connectModels(pool: pg.Pool): Sequelize {
 }
 
 /**
- * The options that run a model's query in the transaction and lock its row until the end. Sequelize's queries use only
- * two members of a transaction: `connection` and `finished`.
+ * Returns the options that run a model's query in the transaction and lock its row until the transaction ends.
+ * Sequelize's queries use only two members of a transaction: `connection` and `finished`.
  */
 export function inTransaction(tx: Transaction, lock?: 'UPDATE' | 'SHARE') {
   const transaction = tx as unknown as SequelizeTransaction;

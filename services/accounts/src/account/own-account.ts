@@ -3,8 +3,8 @@ import { callerOf, type OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 
 /**
- * The id of the account that the request is about.
- * @throws Problem 403 for every other id, whether or not such an account exists, so that the reply does not reveal it
+ * Returns the id of the caller's account from the path.
+ * @throws Problem 403 for every other id, whether or not the account exists, so that the response does not reveal it
  */
 export function ownAccountId(request: OperationRequest): string {
   const { accountId } = callerOf(request);

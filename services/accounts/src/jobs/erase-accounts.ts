@@ -35,8 +35,8 @@ export function startErasingAccounts({ database, log }: ErasingOptions): () => P
 }
 
 /**
- * Sends the holder of an account another notice a day before its erasure. The event has the present version of the
- * account. Returns whether there was such an account.
+ * Sends another notice to an account a day before its erasure. The event has the present version of the account.
+ * Returns whether such an account was found.
  */
 function remindOne(database: Database): Promise<boolean> {
   return database.transaction(async (tx) => {
@@ -64,7 +64,7 @@ function remindOne(database: Database): Promise<boolean> {
   });
 }
 
-/** Ends the sessions of an account whose erasure is due. Returns whether there was such an account. */
+/** Revokes the sessions of an account that is due for erasure. Returns whether such an account was found. */
 function endSessionsOfOne(database: Database): Promise<boolean> {
   return database.transaction(async (tx) => {
     const [due] = await sql<{ id: string }>(

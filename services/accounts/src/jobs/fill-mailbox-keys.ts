@@ -1,4 +1,4 @@
-// Computes the mailbox keys of the accounts that processes of the last release have written.
+// Computes the mailbox keys of the accounts that processes of the previous release have written.
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { type Log, startRepeating } from '@shop/shared/runtime';
 import { emailKey } from '@shop/shared/shop';
@@ -11,7 +11,7 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
 const next = `
   SELECT id, email FROM accounts WHERE mailbox_key IS NULL AND id > $1 ORDER BY id LIMIT ${batchSize} FOR UPDATE`;
 
-// An account whose mailbox an older one has gets its own id behind the key.
+// When an older account has the mailbox, the key of the account also contains its own id.
 const fill = `
   UPDATE accounts SET mailbox_key = CASE
     WHEN position > 1 OR EXISTS (SELECT FROM accounts AS other WHERE other.mailbox_key = key) THEN key || ' ' || given.id
@@ -23,7 +23,10 @@ const fill = `
   WHERE accounts.id = given.id
   RETURNING accounts.id, key, mailbox_key <> key AS "isShared"`;
 
-/** Starts the work in batches; any number of replicas may run it. Processes of the last release may add further rows. */
+/**
+ * Starts the job, which works in batches. Any number of replicas may run it. Processes of the previous release may add
+ * further rows.
+ */
 export function startFillingMailboxKeys(database: Database, log: Log): () => Promise<void> {
   return startRepeating(
     lookEvery,
@@ -48,7 +51,7 @@ async function fillAfter(tx: Transaction, after: string, log: Log): Promise<stri
   for (const { id, isShared } of filled) {
     if (isShared) log.warn({ account: id }, 'an account shares its mailbox with another one; "shop doctor" lists both');
   }
-  // Notifications stores the form for mail servers since the same release.
+  // Notifications stores the ASCII address for mail servers since the same release.
   const international = rows.filter(({ email }) => /\P{ASCII}/u.test(email)).map(({ id }) => id);
   if (international.length > 0) await announce(tx, international);
   return rows.at(-1)?.id;

@@ -2,7 +2,10 @@
 import type { Expiry } from '@shop/shared/database';
 import { longestTokenSeconds } from '../session/access-token-lifetime.ts';
 
-/** A used token is kept for as long as an unused one would have been valid. The audit log is kept for a year. */
+/**
+ * Returns the retention rules. A used token is stored for as long as an unused one would have been valid, and the audit
+ * log for a year.
+ */
 export function expiredAccountRows(refreshTokenDays: number): readonly Expiry[] {
   return [
     { table: 'refresh_tokens', since: 'used_at', hours: refreshTokenDays * 24 },

@@ -16,14 +16,14 @@ import { waiterOf } from '../session/waiter.ts';
 export const confirmPasswordReset: Operation<'confirmPasswordReset'> = async (request, context) => {
   const { token, password } = request.body;
   refuseCommonPassword(password);
-  // A repeated request gets the stored answer before anything is hashed, because its token has been used.
+  // A repeated request gets the stored response before a password is hashed, because its token has been used.
   const stored = await storedResponse(request, context);
   if (stored !== undefined) return stored;
   await requireUsable(request, context, 'password-reset', token);
   const passwordHash = await context.passwords.hash(password, waiterOf(request, true));
   return useEmailToken(request, context, 'password-reset', token, async (tx, { account }) => {
     const { id: accountId } = account;
-    // The holder may not know about an unverified change of the address or an erasure, so both are withdrawn.
+    // The customer may not know about an unverified change of the address or an erasure, so both are withdrawn.
     await withdrawEmailChange(tx, account, request.id);
     await cancelErasure(tx, account, request.id);
     account.set({ passwordHash, emailVerified: true });

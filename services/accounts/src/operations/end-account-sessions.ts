@@ -1,5 +1,3 @@
-// POST /v1/accounts/{accountId}/end-sessions
-
 import type { Operation } from '../context.ts';
 import { withAccountForSupport } from '../support/account-for-support.ts';
 import { endSessionsFor } from '../support/support.ts';

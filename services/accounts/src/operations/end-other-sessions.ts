@@ -6,7 +6,7 @@ import { inTransaction } from '../account/models.ts';
 import type { Operation } from '../context.ts';
 import { endAllFamilies } from '../session/refresh-token.ts';
 
-/** A token without a session ends all sessions, because none of them is its own. */
+/** A token without a session revokes all sessions, because none of them is the current one. */
 export const endOtherSessions: Operation<'endOtherSessions'> = async (request, { database }) => {
   const { accountId, sessionId } = callerOf(request);
   await database.transaction(async (tx) => {

@@ -5,7 +5,10 @@ import { audit } from '../account/audit.ts';
 import type { Operation } from '../context.ts';
 import { endFamilyById } from '../session/refresh-token.ts';
 
-/** @throws Problem 404 for an unknown session and for one of another account, so that the reply does not reveal it */
+/**
+ * @throws Problem 404 for an unknown session and for a session of another account, so that the response does not reveal
+ * it
+ */
 export const endSession: Operation<'endSession'> = async (request, { database }) => {
   const { accountId } = callerOf(request);
   const ended = await database.transaction(async (tx) => {

@@ -1,4 +1,4 @@
-// POST /v1/accounts/{accountId}/erase: the holder of an account has it erased, after some days if its address is
+// POST /v1/accounts/{accountId}/erase: requests the erasure of the caller's account, after some days if its address is
 // verified.
 import { idempotent, storedResponse } from '@shop/shared/http';
 import { Account, accountReply, requireAccountMatch } from '../account/account.ts';
@@ -30,8 +30,8 @@ export const eraseAccount: Operation<'eraseAccount'> = async (request, context) 
     requireAccountMatch(request, account);
     requireHolder(request, account, confirmedHash);
     if (account.eraseAt === null) {
-      // No notice reaches the holder of an account that never had a verified address, and the owner of the address
-      // could use the account until then. So the erasure is due immediately, and the address is free.
+      // An account that never had a verified address cannot get a notice, and its address may belong to another person.
+      // So the erasure is due immediately, and the address is free.
       const { emailVerified } = account;
       const time = new Date(Date.now() + (emailVerified ? days * 86_400_000 : 0));
       account.set({ eraseAt: time, ...(!emailVerified && { emailKey: accountId, mailboxKey: accountId }) });

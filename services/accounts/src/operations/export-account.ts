@@ -1,4 +1,4 @@
-// GET /v1/accounts/{accountId}/export: everything that the shop keeps about the account, as one JSON document.
+// GET /v1/accounts/{accountId}/export: returns all data that the shop stores about the account, as one JSON document.
 import type { InternalClient, OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { Account, toAccount } from '../account/account.ts';
@@ -79,7 +79,7 @@ async function* allPages(first: Page, read: ReadPage): AsyncGenerator<Page> {
   }
 }
 
-/** Returns the text of a JSON object in pieces: first the members of `single`, then each list page by page. */
+/** Yields a JSON object in pieces: first the members of `single`, then each list page by page. */
 async function* documentOf(
   single: object,
   lists: Readonly<Record<string, AsyncIterable<Page>>>,

@@ -5,7 +5,7 @@ import type { Fault } from '@shop/shared/problem';
 import { emailKey } from '@shop/shared/shop';
 import type { Operation } from '../context.ts';
 
-/** The minimum length of the searched text. A shorter one would list a large part of all customers. */
+/** The minimum length of the search string. A shorter one would list a large fraction of all customers. */
 const shortest = 3;
 
 /** The page and a `Link` to the next one. 400 unless the query has either `email` or `q`. */

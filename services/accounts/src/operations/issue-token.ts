@@ -100,7 +100,7 @@ async function logIn(request: OperationRequest, context: Context, email: string,
     return { account, refresh, authTime: undefined };
   });
   if (granted === undefined) throw invalidCredentials('The e-mail address or the password is wrong.');
-  // The password was right, so the answer reveals only to the holder that the account exists.
+  // The password was correct, so only the account owner learns that the account exists.
   if (granted === 'blocked') throw new Problem('account-blocked', 'This account is blocked. Contact the shop.');
   return granted;
 }
@@ -132,7 +132,8 @@ async function renew(request: OperationRequest, context: Context, token: string)
     if (account === null) return undefined;
     return { account, refresh: rotation, authTime: rotation.authTime };
   });
-  // The error is thrown after the COMMIT, because the end of a family whose token was used twice must be stored.
+  // The error is thrown after the COMMIT, because the revocation of a family must be stored when its token was used
+  // twice.
   if (granted === undefined) throw invalidCredentials('The refresh token is not valid. Log in again.');
   return granted;
 }

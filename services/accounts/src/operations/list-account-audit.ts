@@ -8,7 +8,7 @@ export const listAccountAudit: Operation<'listAccountAudit'> = async (request, {
   const { accountId } = request.path;
   const { audit: collection } = support;
   const criteria = fromQuery(collection.spec, request.query, request.faults);
-  // The existence of entries is checked instead of the account, because entries are kept longer than their account.
+  // The query checks for entries instead of the account, because entries are stored longer than their account.
   const { rows } = await database.pool.query(
     `SELECT WHERE EXISTS (SELECT FROM accounts WHERE id = $1) OR EXISTS (SELECT FROM audit_log WHERE account_id = $1)`,
     [accountId],

@@ -19,7 +19,7 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
   const { password, ...given } = request.body;
   const profile = { ...given, email: given.email.trim() };
   refuseCommonPassword(password);
-  // A repeated registration needs no hash, so it is answered even when the queue for hashes is full.
+  // A repeated registration needs no hash, so it succeeds even when the queue for hashes is full.
   const stored = await storedResponse(request, context);
   if (stored !== undefined) return stored;
   // The hash is computed before the transaction, so that a request that waits for its hash occupies no connection.

@@ -11,13 +11,13 @@ import { inTransaction } from '../account/models.ts';
 import type { Operation } from '../context.ts';
 
 /**
- * Milliseconds after which the request is answered. This is several times the duration of the work, so the time of the
- * answer does not reveal whether a token was stored.
+ * Milliseconds after which the response is sent. This is several times the duration of the work, so the response time
+ * does not reveal whether a token was stored.
  */
 const answerAfter = 300;
 
 /**
- * Answers 202 for every address, after the same time. Both cases commit one transaction with a row of the audit log.
+ * Returns 202 for every address, after the same time. Both cases commit one transaction with a row of the audit log.
  */
 export const requestPasswordReset: Operation<'requestPasswordReset'> = async (request, context) => {
   const due = sleep(answerAfter);
@@ -32,9 +32,9 @@ export const requestPasswordReset: Operation<'requestPasswordReset'> = async (re
 
 async function resetPassword(tx: Transaction, sender: TokenSender, id: string | undefined): Promise<void> {
   const account = await Account.findOne({ where: { id: id ?? [], ...notErased() }, ...inTransaction(tx, 'UPDATE') });
-  // An account that has had its maximum of these e-mails keeps its last token. Otherwise strangers could replace the
-  // holder's token again and again. A request without an e-mail has another action, because it must not count:
-  // strangers could otherwise keep the holder from ever getting an e-mail.
+  // An account that has had its maximum of these e-mails retains its last token. Otherwise an unauthenticated client
+  // could replace the token repeatedly. A request without an e-mail is recorded under another action, so that such
+  // requests do not use up the limit of the customer.
   const isSent = account !== null && (await untilShare(tx, account.id, 'password-reset-requested')) === 0;
   if (isSent) await sendEmailToken(tx, sender, account, 'password-reset', account.email);
   const action = isSent || account === null ? 'password-reset-requested' : 'password-reset-withheld';

@@ -1,4 +1,4 @@
-// POST /v1/email-verifications/undo: the holder of the former address undoes a change of the address.
+// POST /v1/email-verifications/undo: the owner of the previous address undoes a change of the address.
 import { sql, type Transaction } from '@shop/shared/database';
 import { audit } from '../account/audit.ts';
 import { sendEmailToken, useEmailToken, voidEmailTokens } from '../account/email-token.ts';
@@ -12,8 +12,9 @@ import { endAllFamilies } from '../session/refresh-token.ts';
 const suspectDays = 7;
 
 /**
- * The author of the change knew the password or had a session. So every session ends, a pending erasure is
- * withdrawn, a password that was set lately is void, and the restored address gets a token to set another.
+ * Undoes a change of the address. The author of the change knew the password or had a session. So every session is
+ * revoked, a pending erasure is withdrawn, a recent password is void, and the restored address gets a token for a new
+ * password.
  * @throws Problem 400 for a token that is not valid, 409 when another account has the address by now
  */
 export const undoEmailChange: Operation<'undoEmailChange'> = (request, context) =>

@@ -30,11 +30,11 @@ import { endAllFamilies } from '../session/refresh-token.ts';
 import { waiterOf } from '../session/waiter.ts';
 
 /**
- * A patch that changes nothing keeps the version and sends no event. A new e-mail address takes effect when it is
- * verified.
- * @throws Problem 403 for another account, and for new credentials without a proof of the holder; 409 for an e-mail
- *   address that is registered; 412 when If-Match is stale; 422 for a common password; 429 when too many verification
- *   e-mails were sent
+ * Applies the patch. A patch without a change does not increase the version and sends no event. A new e-mail address
+ * takes effect when it is verified.
+ * @throws Problem 403 for another account, and for new credentials without the required proof; 409 for an e-mail
+ * address that is registered; 412 when If-Match is stale; 422 for a common password; 429 when too many verification
+ * e-mails were sent
  */
 export const updateAccount: Operation<'updateAccount'> = async (request, context) => {
   const accountId = ownAccountId(request);

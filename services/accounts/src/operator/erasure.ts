@@ -1,4 +1,4 @@
-// Lets operators request the erasure of an account, and verify that no data of its holder is left.
+// Lets operators request the erasure of an account, and verify that its personal data is deleted.
 import { type Database, sql } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { type Environment, newId, StartError } from '@shop/shared/runtime';
@@ -9,9 +9,9 @@ import { erasureNotice, isAnswerToRegistration } from '../account/erasure.ts';
 import { readDatabaseConfig } from '../config.ts';
 
 /**
- * Schedules the erasure of an account after `days`. It is withdrawn by what withdraws the holder's own request: the
- * person who asked the operator may not have been the holder. With 0 days nothing withdraws it. A repeated call sets the time
- * again. The holder gets an e-mail when there is time to withdraw the erasure, and another one a day before it.
+ * Schedules the erasure of an account after `days`. The customer can withdraw it as their own request, because another
+ * person may have asked the operator. With 0 days it cannot be withdrawn. A repeated call sets the time again. The
+ * customer gets an e-mail when there is time to withdraw the erasure, and another one a day before it.
  * @param environment the variables of accounts, of which DATABASE_URL is read
  * @returns the time of the erasure
  * @throws StartError when the account does not exist
@@ -58,9 +58,9 @@ const places = `
   ) AS places WHERE rows > 0`;
 
 /**
- * Lists the data of the holder that accounts still stores: each place with the number of its rows.
+ * Returns the number of rows with personal data of the account in each table of accounts.
  * @param environment the variables of accounts, of which DATABASE_URL is read
- * @returns an empty list when everything is erased
+ * @returns an empty list when all data is erased
  */
 export function findPersonalData(environment: Environment, accountId: string): Promise<Record<string, number>> {
   return inAccounts(environment, 'accounts verify-erased', async ({ pool }) => {

@@ -13,9 +13,9 @@ export interface Machine {
   readonly name: string;
   readonly scopes: readonly StaffScope[];
   readonly createdAt: Date;
-  /** When it last obtained a token with a secret that is kept. */
+  /** The last time at which a token was obtained with a secret that is still stored. */
   readonly lastUsedAt: Date | null;
-  /** The time at which the former secret expires; null when there is none. */
+  /** The time at which the previous secret expires; null without a previous secret. */
   readonly formerSecretUntil: Date | null;
   readonly revokedAt: Date | null;
 }
@@ -28,7 +28,7 @@ export interface MachineSecret {
   readonly clientSecret: string;
 }
 
-/** Hours for which the former secret stays valid after a rotation. */
+/** Hours for which the previous secret stays valid after a rotation. */
 const overlapHours = 24;
 
 /**
@@ -62,8 +62,8 @@ export function createMachine(
 }
 
 /**
- * Gives the machine a new secret. The former one stays valid for 24 hours, or with `now` ends immediately together with
- * its access tokens. An even earlier secret always ends.
+ * Creates a new secret for the machine. The previous one stays valid for 24 hours. With `now`, it and its access tokens
+ * are revoked immediately. Earlier secrets are always revoked.
  * @param environment the variables of accounts, of which DATABASE_URL is read
  * @throws StartError when no machine has this name
  */

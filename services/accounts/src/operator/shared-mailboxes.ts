@@ -1,4 +1,5 @@
-// Lists the accounts that have one mailbox. Former releases did not recognize it when the domain was written differently.
+// Lists the accounts that have the same mailbox. Earlier releases treated different spellings of a domain as different
+// addresses.
 import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readDatabaseConfig } from '../config.ts';

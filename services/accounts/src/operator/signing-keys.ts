@@ -22,7 +22,7 @@ export interface ListedKey {
 // Milliseconds for which a key is published before it signs. Verifiers read the key set once a second, so all of them
 // have read it by then.
 const publishedBefore = 3_000;
-// Verifiers refuse a set of more than 32 keys.
+// Verifiers reject a set of more than 32 keys.
 const maximumPublished = 30;
 
 /**
@@ -88,8 +88,8 @@ export async function listKeys({ pool }: Database): Promise<ListedKey[]> {
 }
 
 /**
- * Makes the next key the current one. The former key stays published until its last token has expired. If a verifier
- * may not have read the next key yet, the function waits, so that no token is refused because of a rotation.
+ * Makes the next key the current one. The previous key stays published until its last token has expired. The function
+ * waits until all verifiers have read the next key, so that no valid token is rejected.
  * @throws StartError when the keys of recent rotations fill the key set
  */
 export async function rotateKeys(database: Database, encryption: KeyEncryption): Promise<void> {
@@ -124,7 +124,7 @@ async function rotateUnlessYoung(tx: Transaction, encryption: KeyEncryption): Pr
 }
 
 /**
- * Removes a key from the key set. Verifiers refuse its tokens once they have read the set again, within 2 s. When the
+ * Removes a key from the key set. Verifiers reject its tokens within 2 s, after they have read the set again. When the
  * key was the current one, the next key becomes the current one.
  * @throws StartError when the key does not exist
  */

@@ -29,7 +29,8 @@ export async function grantScopes(
 }
 
 /**
- * Removes scopes from an account. Its sessions end, so its access tokens with these scopes are refused within 2 seconds.
+ * Removes scopes from an account. Its sessions are revoked, so access tokens with these scopes are rejected within 2
+ * seconds.
  * @param environment the variables of accounts, of which DATABASE_URL is read
  * @returns the account with its remaining scopes
  * @throws StartError when no account has this e-mail address

@@ -1,4 +1,4 @@
-// Lets operators help the holders of accounts as staff does, including holders who are staff.
+// Lets operators use the support functions of staff, also for accounts of staff.
 import { createEmailTokenSeal } from '@shop/shared/auth';
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
@@ -41,7 +41,7 @@ const columns = `id AS "accountId", email, email_verified AS "emailVerified", pe
   locale, scopes, blocked_at AS "blockedAt", erase_at AS "eraseAt", created_at AS "createdAt"`;
 
 /**
- * The accounts whose e-mail address or name begins with the text, the newest first.
+ * Returns the accounts with an e-mail address or name that begins with `text`, newest first.
  * @param environment the variables of accounts, of which DATABASE_URL is read
  */
 export function findAccounts(environment: Environment, text: string, limit: number): Promise<KnownAccount[]> {
@@ -82,7 +82,7 @@ export function listSessions(environment: Environment, account: string): Promise
 }
 
 /**
- * Refuses log-ins of the account and ends its sessions.
+ * Blocks the account: rejects its log-ins and revokes its sessions.
  * @returns the account after the change
  */
 export function blockAsOperator(environment: Environment, account: string, reason: string): Promise<KnownAccount> {
@@ -101,7 +101,10 @@ export function unblockAsOperator(environment: Environment, account: string, rea
   );
 }
 
-/** Ends every session of the account. @returns the account and how many sessions ended */
+/**
+ * Revokes every session of the account.
+ * @returns the account and the number of revoked sessions
+ */
 export async function endSessionsAsOperator(
   environment: Environment,
   account: string,
@@ -115,7 +118,7 @@ export async function endSessionsAsOperator(
 }
 
 /**
- * Sends the holder an e-mail with a token for a new password.
+ * Sends the customer an e-mail with a token for a new password.
  * @param environment the variables of accounts, of which DATABASE_URL and INTERNAL_SECRET are read
  * @throws StartError when the account does not exist, or has had its maximum of these e-mails
  */

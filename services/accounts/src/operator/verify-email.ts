@@ -1,4 +1,4 @@
-// An operator confirms that an e-mail address belongs to the holder of its account.
+// Lets an operator confirm that an e-mail address belongs to the customer.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { type Environment, newId, StartError } from '@shop/shared/runtime';
@@ -14,8 +14,8 @@ export interface VerifiedAccount {
 }
 
 /**
- * Marks the address of an account as verified, as a verification e-mail does: the next access token says so, and a
- * pending erasure is withdrawn.
+ * Marks the address of an account as verified, as a verification e-mail does. The next access token contains this, and
+ * a pending erasure is withdrawn.
  * @param environment the variables of accounts, of which DATABASE_URL is read
  * @throws StartError when no account has this e-mail address
  */

@@ -2,7 +2,7 @@
 export const accessTokenSeconds = 900;
 
 /**
- * Seconds after the last use of a key or the end of a session after which no access token of it is valid any more. A
- * token may be signed a moment after that use, and clocks may differ: the difference to the lifetime allows for both.
+ * Seconds for which an access token can be valid after the last use of its key or the end of its session. A token may
+ * be signed shortly after that, and clocks may differ. The margin to the lifetime covers both.
  */
 export const longestTokenSeconds = accessTokenSeconds + 300;

@@ -14,11 +14,11 @@ export interface TokenIssuer {
 /** The session that a token belongs to. */
 export interface TokenSession {
   readonly sessionId: string;
-  /** When the holder logged in, in seconds since 1970; undefined for a log-in now. */
+  /** The time of the log-in in seconds since 1970; undefined for a log-in now. */
   readonly authTime: number | undefined;
 }
 
-/** A token of a machine, which has no account: the claim `client_id` is also its `sub` (RFC 9068 section 2.2). */
+/** Signs a token of a machine, which has no account: the claim `client_id` is also its `sub` (RFC 9068 section 2.2). */
 export function signMachineToken(
   key: SigningKey,
   tokenIssuer: TokenIssuer,

@@ -1,20 +1,19 @@
-// Sessions that have ended. Verifiers poll their list, so the access tokens of an ended session are refused within two
-// seconds.
+// Ended sessions. Verifiers poll their list, so the access tokens of an ended session are rejected within two seconds.
 import { type Database, sql, type Transaction, timelineOf } from '@shop/shared/database';
 import { longestTokenSeconds } from './access-token-lifetime.ts';
 
 /**
- * The maximum number of listed sessions; the oldest of more are not listed. Verifiers keep the same number, so that
- * their memory is bounded.
+ * The maximum number of listed sessions; the oldest are left out. Verifiers store the same number, so that their memory
+ * is bounded.
  */
 const maximum = 100_000;
 
 /**
- * Ends the sessions that meet a condition on `refresh_families`. The transaction that ends a session also lists it,
- * when an access token of the session can still be valid. A renewal that holds the lock of the family ends first; its
- * tokens have the same session.
- * @param condition trusted text from the source code
- * @returns how many sessions ended
+ * Revokes the sessions that meet a condition on `refresh_families`. The same transaction lists a session when one of
+ * its access tokens can still be valid. A renewal that has locked the family finishes first; its tokens have the same
+ * session.
+ * @param condition trusted SQL text from the source code
+ * @returns the number of revoked sessions
  */
 export async function endSessions(
   tx: Transaction,
@@ -46,10 +45,10 @@ const transactionBits = 48;
 const timelineBits = 14;
 
 /**
- * Returns the sessions, oldest first, that ended in the transaction of `since` or later. All are returned when that
- * transaction is in the future, or has another timeline: after a restore of the database or a failover, other
- * transactions get the same numbers. Every transaction before `next` has ended when the rows are read, so a row that is
- * committed later is in the next answer.
+ * Returns the sessions, oldest first, that ended in the transaction `since` or later. Returns all sessions when that
+ * transaction is in the future or has another timeline. After a restore or a failover, other transactions get the same
+ * numbers. Every transaction before `next` has finished when the rows are read, so a row that is committed later is in
+ * the next response.
  */
 export async function readEndedSessions({ pool }: Database, since: string): Promise<EndedSessions> {
   const { timeline, oldest, newest } = await readPlace(pool);

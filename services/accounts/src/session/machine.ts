@@ -11,7 +11,7 @@ const secretBytes = 32;
 export interface LoggedInMachine {
   readonly clientId: string;
   readonly scopes: readonly string[];
-  /** The session of its access tokens, which ends with the secret. */
+  /** The session of its access tokens, which is revoked with the secret. */
   readonly sessionId: string;
 }
 
@@ -27,7 +27,7 @@ export async function addSecret(tx: Transaction, machineId: string): Promise<str
 }
 
 /**
- * Deletes secrets of the machine, and ends the sessions of their access tokens. The caller has locked the row of the
+ * Deletes secrets of the machine, and revokes the sessions of their access tokens. The caller has locked the row of the
  * machine.
  * @param which all secrets, or only those that a rotation has replaced
  */
@@ -62,7 +62,7 @@ export function logInMachine(
     const given = digestOf(secret);
     // The secret is compared with all stored ones, each in constant time.
     const [fitting] = stored.filter(({ digest }) => timingSafeEqual(Buffer.from(digest, 'base64url'), given));
-    // Updates nothing when the secret was revoked meanwhile. A later revocation waits for this lock and ends the
+    // Updates no row when the secret was revoked meanwhile. A later revocation waits for this lock and revokes the
     // session.
     const used =
       fitting !== undefined &&

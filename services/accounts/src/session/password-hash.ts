@@ -5,7 +5,7 @@ import { hash, type Options, verify } from '@node-rs/argon2';
 import type { Semaphore, Waiter } from './semaphore.ts';
 
 export interface Passwords {
-  /** A hash that no password matches, for an account whose password is void. */
+  /** A hash that matches no password, for an account with a void password. */
   readonly unmatched: string;
   /** The hash to store, with its parameters and salt. @throws Problem 503 when too many are waiting */
   hash(password: string, waiter: Waiter): Promise<string>;

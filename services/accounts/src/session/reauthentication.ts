@@ -1,5 +1,5 @@
-// Requires a proof that the holder makes the request, and not only the bearer of a token. Changes of password and
-// e-mail address and an export of all data need this proof.
+// Requires a proof that the account owner makes the request, because a bearer of a token may have stolen it. Changes of
+// password and e-mail address and an export of all data need this proof.
 import type { Caller } from '@shop/shared/auth';
 import { callerOf, type OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
@@ -9,11 +9,11 @@ import { noSuchAccount } from '../account/own-account.ts';
 import type { Context } from '../context.ts';
 import { waiterOf } from './waiter.ts';
 
-/** Seconds after a log-in for which its access token proves that the holder makes the request. */
+/** Seconds after a log-in during which its access token proves that the account owner makes the request. */
 const recently = 300;
 
 /**
- * Checks the current password outside a transaction, so that a request that waits for its hash holds no connection.
+ * Checks the current password outside a transaction, so that a request that waits for its hash uses no connection.
  * @returns the hash that it matches, for `requireHolder`
  * @throws Problem 403 `wrong-password`, 503 when too many passwords are being checked
  */
@@ -55,7 +55,7 @@ export function requireHolder(request: OperationRequest, account: Account, confi
 
 /**
  * Requires an access token from a log-in in the last 5 minutes and after the last change of credentials.
- * @param detail the text of the problem when the log-in is not recent
+ * @param detail the detail of the problem when the log-in is not recent
  * @throws Problem 403 `reauthentication-required` for any other token
  */
 export function requireRecentLogIn(request: OperationRequest, account: Account, detail: string): void {

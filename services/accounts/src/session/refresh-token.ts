@@ -17,14 +17,14 @@ export type Rotation =
   | (RefreshToken & {
       readonly outcome: 'rotated';
       readonly accountId: string;
-      /** When the holder logged in, in seconds since 1970. */
+      /** The time of the log-in in seconds since 1970. */
       readonly authTime: number;
     })
   | { readonly outcome: 'reused'; readonly accountId: string }
   | { readonly outcome: 'unknown' };
 
 const tokenBytes = 32;
-/** Seconds for which a used token returns its successor again, because the first response may have been lost. */
+/** Seconds for which a used token returns the same new token, because the first response may have been lost. */
 const repeatSeconds = 60;
 
 /** How long refresh tokens are valid, in days. */
@@ -61,10 +61,9 @@ export async function startFamily(
 }
 
 /**
- * Replaces a token with its successor. A repeated request gets the same successor within 60 s, as long as the successor
- * is unused: its response may have been lost. Any other use of a used token ends the family (RFC 9700 section 4.14.2),
- * because one of its two holders stole it. The transaction must commit even when the token is refused, because it
- * records the end of the family.
+ * Replaces a token with a new one. A retry within 60 s returns the same new token while it is unused, because the first
+ * response may have been lost. Any other use of a used token revokes the family (RFC 9700 section 4.14.2), because the
+ * token was stolen. The transaction must commit even when the token is rejected, because it stores the revocation.
  */
 export async function rotate(
   tx: Transaction,
@@ -100,7 +99,7 @@ export async function rotate(
   return { outcome: 'rotated', accountId, sessionId: id, token: successor, authTime };
 }
 
-/** Whether a token was used a short time ago and its successor has not been used. */
+/** Returns whether a token was used a short time ago and its new token is unused. */
 async function mayRepeat(tx: Transaction, digest: string, successorDigest: string): Promise<boolean> {
   const [found] = await sql(
     tx,
@@ -112,21 +111,24 @@ async function mayRepeat(tx: Transaction, digest: string, successorDigest: strin
   return found !== undefined;
 }
 
-/** Ends the family of a used or unused token. An unknown token has no effect. */
+/** Revokes the family of a used or unused token. An unknown token has no effect. */
 export async function endFamily(tx: Transaction, token: string): Promise<void> {
   const family = await lockFamily(tx, digestOf(token));
   if (family !== undefined) await endSessions(tx, 'id = $1', [family.id]);
 }
 
-/** Ends a family of the account. @returns how many families ended: 1 or 0 */
+/**
+ * Revokes a family of the account.
+ * @returns the number of revoked families: 1 or 0
+ */
 export function endFamilyById(tx: Transaction, accountId: string, id: string): Promise<number> {
   return endSessions(tx, 'id = $1 AND account_id = $2', [id, accountId]);
 }
 
 /**
- * Ends all families of the account. The caller has locked the row of the account.
- * @param kept the id of a family that does not end
- * @returns how many families ended
+ * Revokes all families of the account. The caller has locked the row of the account.
+ * @param kept the id of a family that is not revoked
+ * @returns the number of revoked families
  */
 export function endAllFamilies(tx: Transaction, accountId: string, kept?: string): Promise<number> {
   return endSessions(tx, 'account_id = $1 AND id::text IS DISTINCT FROM $2', [accountId, kept ?? null]);

@@ -1,5 +1,6 @@
-// A semaphore for work that uses a processor core fully. Some calls run, others wait for a bounded time, and further ones
-// are refused. Waiting calls are served fairly, so that the calls of one client network do not delay those of another.
+// A semaphore for work that uses a processor core fully. Some calls run, others wait for a bounded time, and further
+// ones are rejected. Waiting calls are scheduled fairly, so that the calls of one client network do not delay those of
+// another.
 import { Problem } from '@shop/shared/problem';
 
 export interface SemaphoreOptions {
@@ -25,7 +26,7 @@ interface Call {
   readonly network: string;
   /** Starts the call, which has left its lane. */
   readonly start: () => void;
-  /** Refuses the call, which has left its lane. */
+  /** Rejects the call, which was removed from its lane. */
   readonly refuse: (problem: Problem) => void;
 }
 
@@ -95,9 +96,9 @@ export class Semaphore {
   }
 
   /**
-   * Refuses the newest call of the network with most calls: in the other lane when that is longer, otherwise in the own
-   * one.
-   * @throws Problem 503 when the own network would have most calls
+   * Rejects the newest call of the network with the most calls. It is taken from the other lane when that is longer,
+   * otherwise from the own lane.
+   * @throws Problem 503 when the own network would have the most calls
    */
   #makeRoom(own: Lane, other: Lane, network: string): void {
     const isOtherLonger = other.size > own.size;
@@ -119,7 +120,7 @@ class Lane {
     return this.#networks.get(network)?.length ?? 0;
   }
 
-  /** The calls of the network that has most of them. */
+  /** Returns the calls of the network with the most calls. */
   longest(): readonly Call[] | undefined {
     let longest: readonly Call[] | undefined;
     for (const calls of this.#networks.values()) if (calls.length > (longest?.length ?? 0)) longest = calls;

@@ -17,8 +17,8 @@ import type { KeyEncryption } from './key-encryption.ts';
 export const algorithm = 'ES256';
 
 /**
- * The SQL condition for keys that verifiers need: the current key, the next key, and retired keys whose tokens have not
- * expired.
+ * The SQL condition for keys that verifiers need: the current key, the next key, and retired keys with unexpired
+ * tokens.
  */
 export const isPublished = `state IN ('next', 'current')
   OR (state = 'retiring' AND retired_at > clock_timestamp() - ${longestTokenSeconds} * interval '1 second')`;
@@ -86,8 +86,8 @@ export async function lockSigningKeys(tx: Transaction): Promise<void> {
 }
 
 /**
- * Creates the missing keys: the current one at the first start, and a next one after each change. The caller holds the
- * lock.
+ * Creates the missing keys: the current one at the first start, and a next one after each change. The caller has taken
+ * the lock.
  */
 export async function fillSigningKeys(tx: Transaction, encryption: KeyEncryption): Promise<void> {
   const states = (await sql<{ state: string }>(tx, 'SELECT DISTINCT state FROM signing_keys')).map(

@@ -15,8 +15,8 @@ interface SupportOperationRequest extends OperationRequest {
 /**
  * Runs `act` with the locked account in one transaction. Members of staff cannot act on accounts of staff: with the
  * scope `accounts:support` they could otherwise lock out each other and their supervisors.
- * @param status of the answer
- * @throws Problem 404 for an unknown account, 403 for the caller's own and for one with scopes
+ * @param status the status of the response
+ * @throws Problem 404 for an unknown account, 403 for the caller's own account and for one with scopes
  */
 export function withAccountForSupport(
   request: SupportOperationRequest,

@@ -42,7 +42,9 @@ const byEmail: CollectionSpec = {
   scope: { key: { condition: mailboxCondition, cast: 'text' } },
 };
 
-/** The SQL condition that the e-mail address or the name begins with a text that `emailKey` has normalized. */
+/**
+ * Returns the SQL condition that the e-mail address or the name begins with a prefix that `emailKey` has normalized.
+ */
 export function prefixCondition(prefix: string): string {
   return `(mailbox_key ^@ ${prefix} OR email_key ^@ ${prefix} OR (name_key(name) COLLATE "C") ^@ name_key(${prefix}))`;
 }

@@ -14,8 +14,8 @@ export interface SupportRequest {
 }
 
 /**
- * Refuses log-ins, ends every session, and withdraws a pending erasure, because the person whom the
- * block stops may have requested it. The caller has locked the row of the account.
+ * Rejects log-ins, revokes every session, and withdraws a pending erasure, because the blocked person may have
+ * requested it. The caller has locked the row of the account.
  */
 export async function blockAccount(tx: Transaction, accountId: string, request: SupportRequest): Promise<void> {
   await sql(tx, 'UPDATE accounts SET blocked_at = coalesce(blocked_at, now()) WHERE id = $1', [accountId]);
@@ -37,8 +37,8 @@ export async function unblockAccount(tx: Transaction, accountId: string, request
 }
 
 /**
- * Ends every session. The caller has locked the row of the account.
- * @returns how many sessions ended
+ * Revokes every session. The caller has locked the row of the account.
+ * @returns the number of revoked sessions
  */
 export async function endSessionsFor(tx: Transaction, accountId: string, request: SupportRequest): Promise<number> {
   const sessions = await endAllFamilies(tx, accountId);
@@ -47,8 +47,8 @@ export async function endSessionsFor(tx: Transaction, accountId: string, request
 }
 
 /**
- * Sends an e-mail with a token for a new password. These e-mails have a limit of their own, so that strangers who
- * request a reset do not use it up. The caller has locked the row of the account.
+ * Sends an e-mail with a token for a new password. These e-mails have a separate limit, so that unauthenticated clients
+ * who request a reset do not use it up. The caller has locked the row of the account.
  * @throws Problem 429 beyond the limit
  */
 export async function sendPasswordResetFor(

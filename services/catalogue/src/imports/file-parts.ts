@@ -12,15 +12,15 @@ export interface FileLine {
   readonly line: number;
   /** The line without its LF. */
   readonly bytes: Buffer;
-  /** Bytes of the part up to the end of this line, including its LF. */
+  /** The offset after this line, including its LF. */
   readonly end: number;
 }
 
-/** The most lines of a file, so that short lines cannot delay other requests. */
+/** The maximum number of lines of a file, so that short lines cannot delay other requests. */
 const mostLinesOfFile = 100_000;
-/** The most lines of a part. */
+/** The maximum number of lines of a part. */
 export const mostLines = 500;
-/** The minimum size of a part, which ends at the next end of a line. */
+/** The minimum size of a part, which ends after a complete line. */
 const partBytes = 256 * 1024;
 const lf = 10;
 

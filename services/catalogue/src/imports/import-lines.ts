@@ -13,10 +13,10 @@ const claimKeys = `
 const findLines = 'SELECT external_key AS key, line FROM import_keys WHERE import = $1 AND external_key = ANY ($2)';
 
 /**
- * @param file identifies the file; a line is refused when an earlier line of the file has the same key
+ * @param file identifies the file; a line is rejected when an earlier line of the file has the same key
  * @param lines in their order
  * @param currency of the shop, ISO 4217
- * @returns the refused lines in their order, including those in `lines`
+ * @returns the rejected lines in their order, including those in `lines`
  */
 export async function importLines(
   tx: Transaction,
@@ -56,7 +56,7 @@ async function claim(
   return { fresh: products.filter(({ line }) => own.has(line)), repeated };
 }
 
-/** Deletes the keys of a file whose import has ended. */
+/** Deletes the keys of a file after its import has finished. */
 export async function forgetKeys(tx: Transaction, file: string): Promise<void> {
   await sql(tx, 'DELETE FROM import_keys WHERE import = $1', [file]);
 }

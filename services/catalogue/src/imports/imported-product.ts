@@ -16,13 +16,13 @@ export interface ImportedProduct {
   readonly line: number;
   readonly externalKey: string;
   readonly row: WrittenRow;
-  /** The columns that a known product keeps. */
+  /** The columns that stay unchanged for a known product. */
   readonly kept: readonly WrittenColumn[];
   /** The reasons for which the line creates no product; empty when it can. */
   readonly incomplete: readonly string[];
 }
 
-/** A line that was refused. */
+/** A line that the import rejected. */
 export interface RefusedLine {
   readonly line: number;
   readonly externalKey?: string;
@@ -52,7 +52,7 @@ export function createLineCheck(currency: string): CheckLine {
     const isLacking = ({ pointer = '' }: Fault): boolean => {
       return pointer !== '/externalKey' && lacking.includes(pointer.slice(1));
     };
-    // Of several faults at the same pointer, the first one is kept.
+    // Of several faults at the same pointer, only the first is reported.
     const found = [
       ...unreadable,
       ...keyFaults(externalKey),

@@ -10,7 +10,7 @@ export interface ProductLine {
   /** Absent when the line could not be read at all. */
   readonly value?: unknown;
   readonly faults?: readonly Fault[];
-  /** The members that no line of the file has. A known product keeps them. */
+  /** The members that no line of the file has. They stay unchanged for a known product. */
   readonly lacking?: readonly string[];
 }
 

@@ -9,7 +9,7 @@ interface Imports {
   readonly failed: number;
 }
 
-// Each part reads one index, which has the imports of the last seven days at most.
+// Each part reads one index, which contains at most the imports of the last seven days.
 const imports = `
   SELECT count(*)::int AS waiting, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS age,
     (SELECT count(*)::int FROM import_jobs WHERE status = 'failed' AND ended_at > now() - interval '1 hour') AS failed

@@ -22,7 +22,7 @@ export function toProductImport({ createdAt, endedAt, ...row }: ImportRow): Prod
   };
 }
 
-/** The maximum number of refused lines that are stored for an import. */
+/** The maximum number of rejected lines that are stored for an import. */
 export const mostRefusedLines = 100;
 const longestReason = 500;
 

@@ -23,9 +23,9 @@ export interface ImportingOptions {
 
 const lookEvery = 1_000;
 /**
- * The number of failures after which an import fails. Each failure halves the lines that are imported together, so the
- * last one is that of a single line; each success takes one failure back. A failure of the connection does not count. A
- * statement that took too long halves the lines, but never ends the import.
+ * The number of failures after which an import fails. Each failure halves the number of lines that are imported
+ * together, so that the last failure concerns a single line. Each success subtracts one failure. A lost connection does
+ * not count. A statement that took too long halves the lines, but does not fail the import.
  */
 const mostFailures = 10;
 
@@ -35,7 +35,7 @@ export const expiredImports: readonly Expiry[] = [
   { table: 'import_keys', since: 'created_at', hours: 7 * 24 },
 ];
 
-// A running import comes before all others, even before one that was accepted earlier and committed later.
+// A running import has priority over all others, even over one that was accepted earlier and committed later.
 const nextJob = 'SELECT id FROM import_jobs WHERE ended_at IS NULL ORDER BY status, number LIMIT 1';
 
 const nextPart = `
@@ -72,8 +72,8 @@ const saveFailure = `
   RETURNING status`;
 
 /**
- * Starts the loop; any number of replicas may run it. A part whose process died is imported by another process. The
- * returned function stops it and waits for the part in progress.
+ * Starts the loop; any number of replicas may run it. When a process dies, another process imports its part. The
+ * returned function stops the loop after the part in progress.
  */
 export function startImporting(options: ImportingOptions): () => Promise<void> {
   let check: CheckLine | undefined;

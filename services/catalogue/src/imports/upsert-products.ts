@@ -92,7 +92,7 @@ function findByKey(byKey: ReadonlyMap<string, KnownRow>, key: string): KnownRow 
   return byKey.get(key) ?? byKey.get(parseId(key) ?? '');
 }
 
-/** Returns the index of the first line whose product an earlier line already identified by another key. */
+/** Returns the index of the first line with a product that an earlier line already identified by another key. */
 function endOfDistinct(batch: readonly ImportedProduct[], byKey: ReadonlyMap<string, KnownRow>): number {
   const seen = new Set<string>();
   const end = batch.findIndex(({ externalKey }) => {
@@ -130,7 +130,7 @@ async function upsertDistinct(
       received.push({ productId: id, quantity: product.row.stock, reason });
       continue;
     }
-    // A product that is identified by its id keeps its external key, if it has one.
+    // A product that is identified by its id retains its external key, if it has one.
     const kept = ['external_key', ...product.kept] as const;
     const row = { ...product.row, ...Object.fromEntries(kept.map((column) => [column, present[column]])) };
     if (row.stock < present.reserved) {

@@ -1,4 +1,4 @@
-// The metrics of the units that accounts hold in orders that are not processed yet.
+// Metrics of the units that accounts reserve in unprocessed orders.
 import type { Database } from '@shop/shared/database';
 import { observe, sharedRead } from '@shop/shared/telemetry';
 
@@ -17,7 +17,7 @@ const holds = `
 /** Milliseconds between two readings of the whole table. */
 const readEvery = 60_000;
 
-/** Observes how many accounts hold orders, and the most that one of them holds. */
+/** Observes the number of accounts with unprocessed orders, and the maximum that one of them reserves. */
 export function observeHolds({ pool }: Database): void {
   const read = sharedRead(async () => (await pool.query<Holds>(holds)).rows[0], readEvery);
   const accounts = { unit: '{account}', description: 'Accounts with orders that nobody has begun to process.' };

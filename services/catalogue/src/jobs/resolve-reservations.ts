@@ -1,5 +1,4 @@
-// Resolves reservations past their expiry: asks the orders service, whose answer is final, and confirms or releases
-// them.
+// Resolves expired reservations: asks the orders service for the final state, and confirms or releases them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { type InternalClient, requestIdentity } from '@shop/shared/http';
@@ -52,7 +51,9 @@ export function startResolving(options: ResolvingOptions): () => Promise<void> {
   };
 }
 
-/** Resolves one batch. A reservation without an answer stays held, and orders is asked again later. */
+/**
+ * Resolves one batch. A reservation without a response stays reserved, and a later run asks the orders service again.
+ */
 async function resolveDue(options: ResolvingOptions): Promise<number> {
   const { rows } = await options.database.pool.query<DueReservation>(claim);
   await Promise.all(

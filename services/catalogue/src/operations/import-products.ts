@@ -1,4 +1,4 @@
-// POST /v1/products/imports: stores a file of products, whose lines are imported afterwards.
+// POST /v1/products/imports: stores a file of products for a later import.
 import { sql, type Transaction } from '@shop/shared/database';
 import { callerOf, idempotent } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
@@ -7,7 +7,7 @@ import type { Operation } from '../context.ts';
 import { divideFile } from '../imports/file-parts.ts';
 import { type ImportRow, importColumns, toProductImport } from '../imports/product-import.ts';
 
-/** The most imports that wait or run. Requests at the same time can exceed it by their number. */
+/** The maximum number of imports that wait or run. Concurrent requests can exceed it by their number. */
 const mostWaiting = 20;
 
 /** 202 with the import and its address, after the file was stored; 503 while many imports wait. */

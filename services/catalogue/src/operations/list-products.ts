@@ -31,7 +31,7 @@ function withoutFacets(url: string): string {
   return parameters.filter((parameter) => !new URLSearchParams(parameter).has('facets')).join('&');
 }
 
-/** Splits a parameter into names. Any value but a text is returned unchanged, and refused later. */
+/** Splits a parameter into names. A value that is not a string is returned unchanged, and rejected later. */
 function listOf(parameter: unknown): unknown {
   return typeof parameter === 'string' ? parameter.split(',') : parameter;
 }

@@ -13,9 +13,9 @@ type WantedLine = ReservationInput['lines'][number];
 type ReservedLine = components['schemas']['ReservedLine'];
 
 /**
- * 200 with `{ state: "held", lines }`, with the names and prices for the order; a repeat gets the same reply. 200 with
- * `{ state: "gone" }` for an id that is used up. 422 or 409 with every line that cannot be reserved, or 409 with every
- * limit of the account that would be exceeded.
+ * Returns 200 with `{ state: "held", lines }`, with the names and prices for the order; a retry gets the same response.
+ * Returns 200 with `{ state: "gone" }` for an id that is used up. Returns 422 or 409 with every line that cannot be
+ * reserved, or 409 with every limit of the account that would be exceeded.
  */
 export const reserveStock: Operation<'reserveStock'> = async (request, context) => {
   const { body: input } = request;
@@ -142,8 +142,8 @@ function sumOf(lines: readonly WantedLine[]): number {
 }
 
 /**
- * Returns every limit that the reservation would exceed, with the amount that is held.
- * @param isCounted whether it is within the limits of the account, whose figures then contain it already
+ * Returns every limit that the reservation would exceed, with the amount that is reserved.
+ * @param isCounted whether it is within the limits of the account; then the figures already include it
  */
 async function holdRefusal(
   tx: Transaction,
@@ -179,7 +179,7 @@ async function holdRefusal(
   return new Problem('hold-limit', detail, { errors });
 }
 
-/** Refusals report at most this number of units, so that they do not reveal the stock. */
+/** Error responses report at most this number of units, so that they do not reveal the stock. */
 const shownUnits = 99;
 
 /**
@@ -205,7 +205,7 @@ async function refusal(
     const product = sold.find(({ id }) => id === productId);
     if (product === undefined) return { ...at, detail: 'is no product that can be ordered' };
     isLacking = true;
-    // Units may have been released since the line was refused.
+    // Units may have been released since the line was rejected.
     const units = Math.min(product.available, quantity - 1);
     const available = units > shownUnits ? `${shownUnits}+` : units;
     return { ...at, detail: `${quantity} requested, ${available} available`, requested: quantity, available };
@@ -217,8 +217,8 @@ async function refusal(
 }
 
 /**
- * Returns the reply to the first request while the reservation is held and the lines are equal; undefined when the id
- * is used up.
+ * Returns the response to the first request while the units are reserved and the lines are equal. Returns undefined
+ * when the id is used up.
  */
 async function repeated(tx: Transaction, input: ReservationInput): Promise<ReservedLine[] | undefined> {
   const lines = await sql<ReservedLine>(

@@ -28,7 +28,7 @@ const columns = writtenColumns.map((column) =>
 const products = `SELECT ${columns.join(', ')} FROM products WHERE archived_status IS NULL ORDER BY created_at, id`;
 
 /**
- * Exports the products of one moment that are not archived, oldest first. The file appears when it is complete.
+ * Exports the products that are not archived from one snapshot, oldest first. The file appears when it is complete.
  * @param environment the variables of catalogue, of which DATABASE_URL and SHOP_CURRENCY are read
  * @returns the number of products
  * @throws StartError when the format is unknown or the file cannot be written
@@ -77,7 +77,10 @@ async function exportFile(
   return done;
 }
 
-/** The members of a line. An empty list or object is written, because an import keeps a member that a line lacks. */
+/**
+ * Returns the members of a line. It includes empty lists and objects, because an import does not change a member that a
+ * line lacks.
+ */
 function toMembers(row: WrittenRow, currency: string, format: Format): Readonly<Record<string, unknown>> {
   const members = writtenLines.map(({ member, column, type }) => {
     const value = row[column];

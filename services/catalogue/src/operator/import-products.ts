@@ -25,7 +25,7 @@ export interface ProductImportOptions {
   readonly format?: Format | undefined;
   /** Whether to remove members that have no column in the CSV file. By default, known products retain them. */
   readonly replace?: boolean | undefined;
-  /** The file that gets the refused lines. */
+  /** The path of the report for rejected lines. */
   readonly refused: string;
   /** Called after each batch, with the bytes that were read so far and the size of the file. */
   readonly onProgress?: (done: number, total: number) => void;

@@ -1,4 +1,4 @@
-// The units that accounts hold in orders that are not processed yet, for operators.
+// Lists for operators the units that accounts reserve in unprocessed orders.
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
 
@@ -9,7 +9,7 @@ export interface AccountHold {
 }
 
 /**
- * Returns the accounts that hold the most units, at most `most` of them. Of `environment` only DATABASE_URL is read.
+ * Returns the accounts that reserve the most units, at most `most` of them. Of `environment` only DATABASE_URL is read.
  */
 export function listHolds(environment: Environment, most: number): Promise<AccountHold[]> {
   const { databaseUrl: url } = readConfig(environment, { databaseUrl: serviceVariables.databaseUrl });

@@ -19,8 +19,8 @@ const members = [
 ];
 
 /**
- * The columns whose cells are not texts. Numbers are written as in a query. So `1.500` is no price in a currency with
- * two decimals, because in much of Europe it means 1500.
+ * Returns the columns with cells that are not strings. Numbers are written as in a query. So `1.500` is rejected in a
+ * currency with two decimals, because in much of Europe it means 1500.
  */
 function cellTypes(currency: string): ReadonlyMap<string, FieldType> {
   const types = writtenLines.map(({ member, type }) => [member, type.field(currency)] as const);
@@ -88,13 +88,13 @@ async function* csvLines(
   const parser = parse({
     bom: true,
     info: true,
-    relax_column_count: true, // a line with too few or too many cells is refused alone
+    relax_column_count: true, // a line with too few or too many cells is rejected alone
     skip_records_with_error: true,
     max_record_size: maxBodyBytes,
     on_skip: (error) => {
       if (error?.code === 'INVALID_OPENING_QUOTE') {
         skipped.push({ line: lineOf(error), faults: [{ pointer: '', detail: misplacedQuote }] });
-      } else broken ??= error; // the end of the quoted cell is unknown, and with it the beginning of the next line
+      } else broken ??= error; // the end of the quoted cell is unknown, and therefore the beginning of the next line
     },
   });
   stream.once('error', (error) => parser.destroy(error as Error));

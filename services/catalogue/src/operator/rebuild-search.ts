@@ -10,7 +10,7 @@ import type { SearchLanguage } from '../search/search-language.ts';
 
 export interface RebuiltSearch {
   readonly language: SearchLanguage;
-  /** The number of products whose words have changed. */
+  /** The number of products with changed words. */
   readonly changed: number;
 }
 
@@ -23,9 +23,9 @@ const changeWords = (which: string) => `
       IS DISTINCT FROM (entry.name_words, entry.name_lexemes, entry.lexemes)`;
 
 /**
- * Computes the words of all products for the language in SEARCH_LANGUAGE. Searches find all products in the former
- * language until the new words are committed in one transaction. A repeat, also after an interruption, changes only the
- * remaining words.
+ * Computes the words of all products for the language in SEARCH_LANGUAGE. Searches find all products in the previous
+ * language until the new words are committed in one transaction. A repeated call, also after an interruption, changes
+ * only the remaining words.
  * @param environment the variables of catalogue, of which DATABASE_URL and SEARCH_LANGUAGE are read
  */
 export async function rebuildSearch(environment: Environment): Promise<RebuiltSearch> {
@@ -47,7 +47,7 @@ export async function rebuildSearch(environment: Environment): Promise<RebuiltSe
       const { rowCount } = await client.query(changeWords('true'));
       return { at: rows[0]?.at, changed: rowCount ?? 0 };
     });
-    // Products that were written meanwhile may have words of the former language. The margin is longer than any
+    // Products that were written meanwhile may have words of the previous language. The margin is longer than any
     // transaction that writes products.
     await untilOthersEnded(client);
     const later = await inTransaction(client, async () => {

@@ -1,21 +1,19 @@
-// The report of the lines that an import refused, as JSON lines. The file exists only when a line was refused.
+// The report of the lines that an import rejected, as JSON lines. The file exists only when a line was rejected.
 import { open, readFile, rm } from 'node:fs/promises';
 import { StartError } from '@shop/shared/runtime';
 import type { RefusedLine } from '../imports/imported-product.ts';
 
 export interface Report {
-  /**
-   * Writes entries after the kept ones. Without a call of `keep` in between, the next call overwrites these entries.
-   */
+  /** Writes entries after the retained ones. Unless `keep` was called, the next call overwrites these entries. */
   write(lines: readonly RefusedLine[]): Promise<void>;
   keep(): void;
-  /** Truncates the file to the kept lines, and removes an empty file. */
+  /** Truncates the file after the retained lines, and removes an empty file. */
   close(): Promise<void>;
 }
 
 /**
  * Opens a new report, or the report of an interrupted import.
- * @param upTo the last line whose entry is kept; entries of later lines are written again
+ * @param upTo the last line with an entry that is retained; entries of later lines are written again
  * @throws StartError when the file cannot be written
  */
 export async function openReport(path: string, upTo: number): Promise<Report> {

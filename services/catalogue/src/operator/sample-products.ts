@@ -107,8 +107,8 @@ const firstDay = Date.UTC(2024, 0, 1);
 const span = 700 * 86_400_000;
 
 /**
- * Products in the order of their creation, as in a shop that has grown over about two years. Equal seeds and counts
- * make equal products. Because of this order, each product is appended at the end of the indexes on time.
+ * Generates products in the order of their creation, as in a shop that has grown over about two years. Equal seeds and
+ * counts produce equal products. Because of this order, each product is appended at the end of the indexes on time.
  */
 export function* sampleProducts(count: number, seed: number, decimals: number): Generator<SampleProduct, void> {
   const random = generator(seed);

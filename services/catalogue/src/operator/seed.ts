@@ -50,9 +50,9 @@ const insert = `
   SELECT count(*)::int AS added FROM added`;
 
 /**
- * Adds sample products. A product whose id exists is left as it is.
+ * Adds sample products. An existing product stays unchanged.
  * @param environment the variables of catalogue, of which DATABASE_URL and SHOP_CURRENCY are read
- * @returns how many products were added
+ * @returns the number of added products
  */
 export async function seedProducts(environment: Environment, options: SeedOptions): Promise<number> {
   return withCatalogue(environment, (pool, decimals) => addSampleProducts(pool, decimals, options));

@@ -2,5 +2,5 @@
 export const formats = ['csv', 'ndjson'] as const;
 export type Format = (typeof formats)[number];
 
-/** The filters by attributes of the sample products, in the form of PRODUCT_ATTRIBUTES. */
+/** The attribute filters of the sample products, in the format of PRODUCT_ATTRIBUTES. */
 export const sampleAttributes = 'colour,guaranteeYears:number,material';

@@ -1,5 +1,5 @@
 // Recomputes the stock from its ledger, and compares the ledger with itself, with the products and with the
-// reservations. Also compares the units that accounts hold with their reservations.
+// reservations. Also compares the units that accounts reserve with their reservations.
 import { withClient } from '@shop/shared/database';
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables } from '@shop/shared/service';
@@ -96,8 +96,8 @@ const wrongAllocations = `
   WHERE allocated <> coalesce(units, 0)
   ORDER BY id LIMIT 100`;
 
-// Finds accounts whose held units are not the sum of their counted reservations, and counted reservations that do not
-// count with all their units.
+// Finds accounts with reserved units that differ from the sum of their counted reservations, and counted reservations
+// that are not counted with all their units.
 const wrongHolds = `
   WITH counted AS (
     SELECT account_id, count(*) AS orders, sum(counted_units) AS units

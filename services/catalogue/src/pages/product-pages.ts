@@ -16,7 +16,7 @@ import { isWatched, readChange } from './changed-product.ts';
 export interface ProductPagesOptions {
   readonly databaseUrl: string;
   readonly maximumBytes: number;
-  /** Milliseconds by which a page may lag behind a commit when the connection for changes does not answer. */
+  /** Milliseconds by which a page may lag behind a commit when the connection for changes does not respond. */
   readonly longestSilence: number;
   readonly log: Log;
 }

@@ -55,7 +55,10 @@ function writtenNumber(value: unknown): string | undefined {
   return typeof value === 'number' && digits.test(written) ? written : undefined;
 }
 
-/** Returns the number in a text as the index contains it. Undefined when the text is no number, or has too many digits. */
+/**
+ * Returns the number in a string as the index contains it. Undefined when the string is not a number, or has too many
+ * digits.
+ */
 function numberFrom(text: string): string | undefined {
   return digits.test(text) && isExact(text) ? writtenNumber(Number(text)) : undefined;
 }

@@ -81,8 +81,8 @@ function scaledColumn(
 }
 
 /**
- * Lists and objects, stored as JSON text; NULL when they are empty.
- * @param ordered returns the value with its members in a fixed order, so that equal values are equal texts
+ * Stores lists and objects as JSON text; NULL when they are empty.
+ * @param ordered returns the value with its members in a fixed order, so that equal values have equal JSON text
  */
 export function jsonColumn<Member extends object>(
   empty: Member,

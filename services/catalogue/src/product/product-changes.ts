@@ -23,7 +23,7 @@ export interface ChangedMember {
   readonly new?: unknown;
 }
 
-/** Enters the changes in one statement. The caller holds the locks of the products. Equal products get no entry. */
+/** Records the changes in one statement. The caller has locked the products. Equal products get no entry. */
 export async function enterChanges(
   tx: Transaction,
   changes: readonly ProductChange[],
