@@ -1,4 +1,5 @@
-// The environment of the notifications service as one frozen object. All mistakes are reported together.
+// Reads the environment of the notifications service as one frozen object. All configuration errors are reported
+// together.
 import { fileURLToPath } from 'node:url';
 import {
   type Environment,
@@ -14,7 +15,9 @@ import {
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 import { readTemplates } from './email/templates.ts';
 
-/** @throws ConfigError naming every variable that is missing or wrong, and the first mistake in the texts of e-mails */
+/**
+ * @throws ConfigError naming every variable that is missing or wrong, and the first error in the templates of e-mails
+ */
 export function readEnvironment(environment: Environment) {
   const { variables, templates } = readTogether(environment, { variables: readVariables, templates: readTexts });
   return { ...variables, templates };
@@ -22,9 +25,9 @@ export function readEnvironment(environment: Environment) {
 
 function readTexts(environment: Environment) {
   const { folder, language } = readConfig(environment, {
-    /** The folder with the texts of e-mails, if the operator has changed them. */
+    /** The folder of the e-mail templates, if the operator has changed them. */
     folder: string('EMAIL_TEMPLATES_DIR', fileURLToPath(new URL('../templates', import.meta.url))),
-    /** The language of e-mails to recipients who chose none, or a language without texts. */
+    /** The language of e-mails to recipients who chose no language, or one without templates. */
     language: string('EMAIL_LANGUAGE', 'en'),
   });
   return readTemplates(folder, language);
@@ -54,7 +57,7 @@ function readVariables(environment: Environment) {
   });
 }
 
-/** A URL of a page of the storefront, with `{token}` in place of the token. */
+/** Reads the URL of a page of the storefront. `{token}` is the placeholder of the token. */
 function linkTemplate(name: string): Variable<string> {
   const address = url(name, ['https', 'http']);
   return {

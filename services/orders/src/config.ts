@@ -1,4 +1,4 @@
-// Environment → one typed frozen object. All mistakes are reported together.
+// Reads the environment of the orders service as one frozen object. All configuration errors are reported together.
 import { type Environment, integer, keyList, oneOf, readConfig, url } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 import { currency } from '@shop/shared/shop';
@@ -14,10 +14,13 @@ export function readEnvironment(environment: Environment) {
     currency: shopCurrency,
     pendingHours: integer('ORDER_PENDING_HOURS', { min: 0, max: 87_600, fallback: 72 }),
     payments: oneOf('PAYMENTS', ['off', 'required'], 'off'),
-    /** The maximum that one account may hold in orders that are not processed yet; 0 for no limit. */
+    /** The maximum number of unprocessed orders of one account; 0 for no limit. */
     holdOrders: integer('HOLD_ORDERS', { min: 0, max: 1_000_000, fallback: 10 }),
     holdUnits: integer('HOLD_UNITS', { min: 0, max: 1_000_000, fallback: 100 }),
-    /** The maximum that all accounts of a client network without a verified e-mail address may hold together; 0 for no limit. */
+    /**
+     * The maximum number of units that all unverified accounts of a client network may reserve together; 0 for no
+     * limit.
+     */
     holdNetworkUnits: integer('HOLD_NETWORK_UNITS', { min: 0, max: 1_000_000, fallback: 60 }),
     /** Whether an account needs a verified e-mail address to place an order. */
     orderEmailVerification: oneOf('ORDER_EMAIL_VERIFICATION', ['off', 'required'], 'off'),

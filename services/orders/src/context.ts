@@ -10,7 +10,9 @@ export interface OrdersContext extends IdempotencyContext {
   readonly catalogue: InternalClient;
   readonly log: Log;
   readonly holdSettings: HoldSettings;
-  /** The units that the accounts of a client network may hold together while they are not verified; 0 for no limit. */
+  /**
+   * The maximum number of units that the unverified accounts of a client network may reserve together; 0 for no limit.
+   */
   readonly holdNetworkUnits: number;
   /** Whether only accounts with a verified e-mail address place orders. */
   readonly needsVerifiedEmail: boolean;

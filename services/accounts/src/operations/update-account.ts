@@ -54,7 +54,7 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
     // The contract has validated every member of the patch, so the merged account is valid, too.
     const { email, ...after } = mergePatch(before, patch) as Profile;
     const emailChanges = email !== before.email && email !== account.pendingEmail;
-    // A change that somebody else requested must not take effect after the holder has set a new password.
+    // A change that another person requested must not take effect after the customer has set a new password.
     const withdraws =
       account.pendingEmail !== null &&
       (patch.email === before.email || (patch.email === undefined && passwordHash !== undefined));
@@ -73,9 +73,9 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
 };
 
 /**
- * Every session ends, including the one that changed the password, because its tokens may have been copied. The holder
- * can log in with the new password. Tokens of password resets and a pending erasure end, too, because somebody else may
- * have requested them.
+ * Changes the password. Every session is revoked, including the current one, because its tokens may have been copied.
+ * The customer can log in with the new password. Tokens of password resets are voided and a pending erasure is
+ * withdrawn, because another person may have requested them.
  */
 async function changePassword(
   tx: Transaction,

@@ -49,7 +49,7 @@ async function changeEmail(
   });
   // Checked after the update, which waits for a concurrent change of the address.
   if (await isFormerOfAnother(tx, accountId, email)) throw emailTaken(undefined, '/token');
-  // Tokens that were sent to the former address must not give access to the account any more, except the one that
+  // Tokens that were sent to the previous address must not give access to the account any more, except the one that
   // undoes the change.
   await voidEmailTokens(tx, accountId, ['password-reset']);
   const returns = await returnToFormer(tx, accountId, email);

@@ -1,4 +1,4 @@
-// DELETE /v1/accounts/{accountId}/erase: the holder withdraws the erasure of the account.
+// DELETE /v1/accounts/{accountId}/erase: withdraws the erasure of the caller's account.
 import { Account, notErased } from '../account/account.ts';
 import { saveAccount } from '../account/email-verification.ts';
 import { cancelErasure } from '../account/erasure.ts';

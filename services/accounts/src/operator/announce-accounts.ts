@@ -15,8 +15,8 @@ const findThese = `SELECT ${detailColumns}, version FROM accounts WHERE id = ANY
 type Row = AccountDetails & { readonly version: number };
 
 /**
- * Appends an `account.updated.v1` for each account, with its present version. A consumer that has this version or a
- * later one changes nothing, and no e-mail is sent.
+ * Appends an `account.updated.v1` for each account, with its present version. A consumer with this version or a later
+ * one changes nothing, and no e-mail is sent.
  * @param environment the variables of accounts, of which DATABASE_URL is read
  * @returns the number of accounts
  */

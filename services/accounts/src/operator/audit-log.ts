@@ -31,7 +31,7 @@ export interface AuditFilter {
 }
 
 /**
- * The newest entries that meet the filter, the newest first.
+ * Returns the latest entries that meet the filter, newest first.
  * @param environment the variables of accounts, of which DATABASE_URL is read
  */
 export function readAuditLog(environment: Environment, filter: AuditFilter): Promise<RecordedEntry[]> {

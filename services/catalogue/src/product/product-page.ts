@@ -10,7 +10,7 @@ import type { PageReader, ProductReads } from './product-reads.ts';
 export interface ProductPageRequest {
   readonly collection: Collection<unknown>;
   readonly criteria: Criteria;
-  /** The text to search for. */
+  /** The search string. */
   readonly text: string | undefined;
   /** Whether the request names a sort order. */
   readonly isSorted: boolean;

@@ -6,13 +6,13 @@ import type { Queryable, ReadReplica } from '@shop/shared/database';
 import type { OperationRequest } from '@shop/shared/http';
 import type { ProductPages } from '../pages/product-pages.ts';
 
-/** The request for a page, whose response may be cached. */
+/** A request for a page. Its response may be cached. */
 export type PageReader = Pick<OperationRequest, 'caller' | 'cacheWith'>;
 
 export interface ProductReads {
   /**
-   * Reads a page. For customers the data may be a little old. For staff it comes from the primary, because the next
-   * list must show the change of the last request.
+   * Reads a page. For customers the data may be slightly outdated. For staff it comes from the primary, because the
+   * next list must include the change of the last request.
    */
   readPage(request: PageReader, page: Omit<PageRequest<unknown>, 'pool'>): Promise<Page>;
   /**

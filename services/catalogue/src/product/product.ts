@@ -70,7 +70,7 @@ export function staffSpec(currency: string, declared: readonly DeclaredAttribute
 /** Products as one kind of caller sees them. */
 export interface ProductView {
   readonly collection: Collection<unknown>;
-  /** The SELECT or RETURNING list of a whole product: its members as text, then the columns of its entity tag. */
+  /** The SELECT or RETURNING list of a whole product: its members as JSON text, then the columns of its entity tag. */
   readonly columns: string;
   /** The version in a row of `columns`. */
   versionOf(row: readonly (string | null)[]): number;

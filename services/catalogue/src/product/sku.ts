@@ -4,7 +4,7 @@ import { Problem } from '@shop/shared/problem';
 import { parseId } from '@shop/shared/runtime';
 
 /**
- * Refuses a SKU that is the id of another product, because exports and imports use that id as a key.
+ * Rejects a SKU that is the id of another product, because exports and imports use that id as a key.
  * @throws Problem 409 that names the other product
  */
 export async function refuseIdAsSku(tx: Transaction, productId: string, sku: string | null): Promise<void> {

@@ -20,8 +20,8 @@ interface SimilarWord extends KnownWord {
 }
 
 /**
- * Keeps the words that resemble the searched word. The smaller of two distances counts, with and without the ending, so
- * that another ending is not an error.
+ * Returns the words that resemble the searched word. The smaller distance counts, of the words with and without their
+ * endings, so that another ending is not an error.
  */
 export function withDistances(words: readonly Word[], recorded: readonly KnownWord[]): SimilarWord[] {
   const stems = new Map(words.map(({ word, lexemes: [stem = word] }) => [word, stem]));

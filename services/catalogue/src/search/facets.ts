@@ -9,7 +9,9 @@ import { writeCount } from './written-count.ts';
 export const facetNames = ['brand', 'category', 'price'] as const;
 export type FacetName = (typeof facetNames)[number];
 
-/** The largest results whose products are counted. The products that words find are looked up one by one. */
+/**
+ * The maximum number of products of a result that is counted. The products that words find are looked up one by one.
+ */
 const largestResult = { ofList: 10_000, ofSearch: 5_000 };
 /**
  * The maximum estimated number of products that the words may find before the other filters, because all of them are
@@ -28,7 +30,7 @@ export interface Facets {
 
 /**
  * @param written the value in the request, which should be a list of names
- * @param locate returns the place of the list or of one of its names in the request
+ * @param locate returns the location of the list or of one of its names in the request
  */
 export function readFacets(
   written: unknown,
@@ -58,8 +60,8 @@ export interface FacetRequest {
 }
 
 /**
- * The member `facets` of the envelope as JSON text.
- * @throws Problem `query-too-costly` when the result has more products than are counted, or the words find too many
+ * Returns the member `facets` of the envelope as JSON text.
+ * @throws Problem `query-too-costly` when the result has too many products to count, or the words find too many
  */
 export async function countFacets({
   on,

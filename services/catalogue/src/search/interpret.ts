@@ -1,5 +1,5 @@
-// Turns a searched text into the terms to search for: first exactly as written, and with corrections when nothing was
-// found.
+// Converts a search string into the terms to search for: first exactly as written, and with corrections when nothing
+// was found.
 import type { Queryable } from '@shop/shared/database';
 import { isCorrected, similarTo, splits, withDistances } from './corrections.ts';
 import { readKnownWords, readWords, type Word, wordsInUse } from './search-words.ts';
@@ -9,10 +9,10 @@ const alternativesOfWord = 6;
 const alternativesOfSearch = 24;
 
 /**
- * The interpretations of a text. Each one is used when the one before found nothing:
+ * Yields the interpretations of a search string. Each one is used when the previous one found nothing:
  * 1. every word as written, without stop words if other words remain;
- * 2. words that no name, brand or category contains also as similar words, as longer words that begin with them, and
- *    split; neighbouring words also joined;
+ * 2. unknown words also as similar words, as longer words that begin with them, and split; neighbouring words also
+ * joined;
  * 3. the same without the words that resemble no known word, if others remain.
  * @param from the products that the caller sees: a table expression; only their words are known
  */

@@ -1,9 +1,9 @@
-// The language whose endings and stop words a search ignores, for words in Latin letters.
+// The language of the stemming and stop words in searches, for words in Latin letters.
 import type { Queryable } from '@shop/shared/database';
 import type { Log } from '@shop/shared/runtime';
 import { operatorCommand } from '@shop/shared/shop';
 
-/** The languages of PostgreSQL whose endings can be recognised without accents. */
+/** The languages of PostgreSQL with stemming that also works without accents. */
 export const searchLanguages = [
   'danish',
   'dutch',

@@ -1,4 +1,4 @@
-// A page of the products that a text finds: by relevance, or in the order that the client asks for.
+// Reads a page of the products that a search string finds, by relevance or in the order that the client requests.
 import {
   bindingOf,
   type Collection,
@@ -58,7 +58,7 @@ export async function readSearchPage(request: SearchRequest): Promise<Page> {
   let others: Readonly<Record<string, string>> | undefined;
   for await (const attempt of attempts) {
     terms = attempt;
-    // The other members come first, because the page is not read when they are refused.
+    // The other members are computed first, because the page is not read when they are rejected.
     others = await more?.(terms);
     found = await read(request, terms, typeof kept === 'string' ? position : undefined);
     if (found.rows.length > 0) break;
@@ -147,7 +147,7 @@ function firstMatches(spec: CollectionSpec<unknown>, { criteria, position, scope
   return { text: `SELECT * FROM (${text}) AS first WHERE ${matches} LIMIT ${criteria.limit + 1}`, values: parameters };
 }
 
-// LIMIT keeps PostgreSQL from joining the tables, so that the order of an index decides what is read.
+// LIMIT prevents PostgreSQL from joining the tables, so that the order of an index decides what is read.
 function hasWords(id: string, match: string): string {
   return `EXISTS (SELECT FROM product_search WHERE product_id = ${id} AND lexemes @@ ${match}::tsquery LIMIT 1)`;
 }

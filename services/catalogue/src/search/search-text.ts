@@ -1,4 +1,4 @@
-// The text of a search (`q`): which texts are accepted, and the faults of the others.
+// Parses the search string (`q`), and returns its faults.
 import type { Fault } from '@shop/shared/problem';
 
 /** The maximum length in code points. */
@@ -6,7 +6,7 @@ export const longestSearch = 100;
 
 const letterOrDigit = /[\p{L}\p{N}]/u;
 
-/** @returns undefined when the text is valid; otherwise the rest of the sentence "q …" */
+/** @returns undefined when the string is valid; otherwise the rest of the sentence "q …" */
 function faultOf(written: unknown): string | undefined {
   if (typeof written !== 'string') return 'must be one text';
   if (written.includes('\0') || !written.isWellFormed()) return 'must not contain NUL or lone surrogates';
@@ -18,16 +18,15 @@ function faultOf(written: unknown): string | undefined {
 
 export interface SearchText {
   /**
-   * Returns the text in Unicode's composed form (NFC), without surrounding blanks; undefined when it is absent or
-   * refused.
+   * The string in Unicode's composed form (NFC), without surrounding blanks; undefined when it is absent or rejected.
    */
   readonly text: string | undefined;
   readonly faults: readonly Fault[];
 }
 
 /**
- * @param at the place of the text in the request
- * @param found faults that the contract check found; a text with such a fault gets no second one
+ * @param at the location of the string in the request
+ * @param found faults that the contract check found; a string with such a fault gets no second one
  */
 export function readSearchText(
   written: unknown,

@@ -22,7 +22,7 @@ const wordsOfText = `
   FROM string_to_table(search_text($1, false), ' ') WITH ORDINALITY AS asked (token, place)
   WHERE token <> '' ORDER BY place`;
 
-/** Returns the words of a text in their order. */
+/** Returns the words of a string in their order. */
 export async function readWords(on: Queryable, text: string): Promise<Word[]> {
   const rows = await queryRows(on, { name: 'search words', text: wordsOfText, values: [text] });
   return rows.map(([word, lexeme, isStopWord]) => {

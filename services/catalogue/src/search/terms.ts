@@ -1,4 +1,4 @@
-// The conditions that a product must meet to be found, and the text search queries of PostgreSQL for them.
+// The conditions that a product must meet to be found, and their text search queries in PostgreSQL.
 
 import type { Condition } from '@shop/shared/collection';
 
@@ -16,12 +16,12 @@ export type Terms = readonly Term[];
 export const parts = 1024;
 export const largePart = 32;
 
-/** Returns the text of a tsquery for words of the name, the brand or the category, or of the name only. */
+/** Returns a tsquery for words of the name, the brand or the category, or of the name only. */
 export function inHead(terms: Terms): string {
   return query(terms, quoted);
 }
 
-/** Returns the text of a tsquery for words of the name, brand, category or description. */
+/** Returns a tsquery for words of the name, brand, category or description. */
 export function inAll(terms: Terms): string {
   return query(terms, (lexeme) => `(${quoted(lexeme)} | ${quoted(`~${lexeme}`)})`);
 }
@@ -47,9 +47,7 @@ export function inNames(text: string, conditions: readonly Condition[]): string 
   return [`(${text})`, ...names].join(' & ');
 }
 
-/**
- * Returns the text of a tsquery for `width` parts of all products, beginning with `first`. A large part is one lexeme.
- */
+/** Returns a tsquery for `width` parts of all products, beginning with `first`. A large part is one lexeme. */
 export function onlyParts(first: number, width: number): string {
   if (width === largePart) return quoted(`%${first / largePart}`);
   const last = Math.min(first + width, parts);

@@ -1,4 +1,4 @@
-// Assigns units on hand to a reservation whose order is about to ship.
+// Assigns units on hand to a reservation when its order is about to ship.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';

@@ -1,5 +1,5 @@
-// The life of a reservation: it is held, confirmed by its order, and then released or shipped. Each step happens at
-// most once.
+// The states of a reservation: it is reserved, confirmed by its order, and then released or shipped. Each change
+// happens at most once.
 import { sql, type Transaction } from '@shop/shared/database';
 import { countStock } from './measure-stock.ts';
 import { appendStockEvents, type MovedStock } from './stock-events.ts';
@@ -16,8 +16,8 @@ export interface Reservation {
 }
 
 /**
- * Locks a reservation until the transaction ends. The holds of its account are locked after it, and then the products
- * in the order of their ids.
+ * Locks a reservation until the transaction ends. The counted units of its account are locked after it, and then the
+ * products in the order of their ids.
  */
 export async function lockReservation(tx: Transaction, id: string): Promise<Reservation | undefined> {
   const [reservation] = await sql<Reservation>(
@@ -36,8 +36,8 @@ export interface Taken {
 }
 
 /**
- * Confirms the reservations of known orders, so that they no longer expire. Returns the orders whose reservations were
- * still held.
+ * Confirms the reservations of known orders, so that they no longer expire. Returns the orders with reservations that
+ * were not confirmed before.
  */
 export async function confirmReservations(tx: Transaction, taken: readonly Taken[]): Promise<ReadonlySet<string>> {
   const confirmed = await sql<{ orderId: string }>(
@@ -51,7 +51,9 @@ export async function confirmReservations(tx: Transaction, taken: readonly Taken
   return new Set(confirmed.map(({ orderId }) => orderId));
 }
 
-/** Removes a reservation from the units that its account holds. A reservation that is not counted stays unchanged. */
+/**
+ * Subtracts a reservation from the units that its account reserves. A reservation that is not counted stays unchanged.
+ */
 export async function endHold(tx: Transaction, id: string): Promise<void> {
   await sql(tx, 'UPDATE reservations SET counted_units = 0 WHERE id = $1 AND counted_units > 0', [id]);
 }
@@ -145,7 +147,7 @@ export async function shipStock(
   }
 }
 
-/** Ends a reservation and locks its products. Returns the time of the end. */
+/** Releases or ships a reservation and locks its products. Returns the time of the change. */
 async function end(tx: Transaction, id: string, state: 'released' | 'shipped', orderId: string | null): Promise<Date> {
   const [ended] = await sql<{ changedAt: Date }>(
     tx,

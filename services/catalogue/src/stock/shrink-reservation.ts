@@ -44,7 +44,7 @@ export async function shrinkReservation(
   const { actor, actorId, requestId } = cause;
   if (!(await hasExcess(tx, id, ordered))) return;
   await lowerHold(tx, id, ordered);
-  // All products of the reservation, because its end in the same transaction locks all of them, too.
+  // All products of the reservation are locked, because releasing it in the same transaction locks all of them, too.
   await lockProducts(tx, id);
   const released = await sql<MovedStock & { quantity: number }>(
     tx,
@@ -78,7 +78,7 @@ export async function shrinkReservation(
   await appendStockEvents(tx, changes, cause);
 }
 
-/** Updates the units with which the reservation is counted. The holds of the account are locked before the products. */
+/** Updates the counted units of the reservation. The counted units of the account are locked before the products. */
 async function lowerHold(tx: Transaction, id: string, ordered: readonly OrderedUnits[]): Promise<void> {
   await sql(
     tx,

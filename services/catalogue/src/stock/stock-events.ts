@@ -28,7 +28,7 @@ export interface ChangedStock extends MovedStock {
   readonly before: Partial<Availability>;
 }
 
-/** The change of a product whose row was written, with the units that are promised before and after. */
+/** Returns the change of a product after its row was written, with the promised units before and after. */
 export function stockChangeOf(
   productId: string,
   version: number,
@@ -49,9 +49,9 @@ function isLow(figures: Availability): boolean {
 }
 
 /**
- * Appends `stock.changed.v1` for each product whose units became available or were used up, and `stock.low.v1` for each
- * product whose stock became low. Usually there are none, and no statement runs. The trigger `products_version` gives
- * each of these changes a version.
+ * Appends `stock.changed.v1` for each product that became available or unavailable, and `stock.low.v1` for each product
+ * with a stock that became low. Usually no product qualifies, and no statement runs. The trigger `products_version`
+ * gives each of these changes a version.
  */
 export async function appendStockEvents(
   tx: Transaction,

@@ -39,8 +39,8 @@ export interface Received {
 }
 
 /**
- * Enters changes of the units on hand in one statement. The caller has made the changes, so it holds the locks of the
- * products. Each product occurs at most once. A quantity of 0 is entered only for a count with an expected figure.
+ * Records changes of the units on hand in one statement. The caller has made the changes, so it has locked the
+ * products. Each product occurs at most once. A quantity of 0 is recorded only for a count with an expected figure.
  */
 export async function enterReceived(
   tx: Transaction,

@@ -1,4 +1,4 @@
-// The parts of an e-mail, and the placeholders of its texts.
+// The parts of an e-mail, and the placeholders of its templates.
 import type { Kind } from './notification.ts';
 
 /** A paragraph, the rows of a table, or a link with a label. */
@@ -53,7 +53,7 @@ export const blocksOfKind: Readonly<Record<Kind, readonly (typeof blockNames)[nu
 };
 
 const ofTokens = ['request', 'until'] as const;
-/** The placeholders within texts. */
+/** The placeholders within templates. */
 export const textNames: Readonly<Record<Kind, readonly string[]>> = {
   'order-received': ['orderId', 'amount', 'payBy'],
   'order-paid': ['orderId', 'amount'],

@@ -26,7 +26,7 @@ export async function readEmailTrace(from: Queryable, orderId: string): Promise<
   return sortSteps([...steps, ...(await eventHistory(from, orderId))]);
 }
 
-/** The text leaves out the number of attempts when the first one succeeded. */
+/** Describes an e-mail. The number of attempts is omitted when the first one succeeded. */
 function describe({ emailKind, status, attempts, problem }: EmailStep): string {
   const count = attempts > 1 || problem !== null ? `, ${attempts} attempts` : '';
   return `${emailKind} ${status}${count}${problem === null ? '' : `: ${problem}`}`;

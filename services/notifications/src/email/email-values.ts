@@ -1,4 +1,4 @@
-// The values that the texts of e-mails may use, for each kind. Text of customers and staff never becomes a link.
+// The values that the templates of e-mails may use, for each kind. Text from customers and staff never becomes a link.
 import type { EventPayloads } from '@shop/shared/events';
 import type { EmailValues, Table, Wording } from './email-content.ts';
 import type { Occasion } from './notification.ts';

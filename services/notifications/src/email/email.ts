@@ -1,4 +1,4 @@
-// Composes e-mails: a plain text and HTML with the same content.
+// Composes e-mails as plain text and HTML with the same content.
 import type { Block, Content } from './email-content.ts';
 import { valuesOf } from './email-values.ts';
 import { isWithToken, type Occasion } from './notification.ts';
@@ -33,7 +33,8 @@ export interface Email {
  */
 export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occasion, resends = 0): Email {
   const { address, templates, tokens } = sender;
-  // An e-mail with a token has the name of its event, and none when its address may belong to a stranger.
+  // An e-mail with a token contains the name of its event. The name is absent when the address may belong to another
+  // person.
   const { name: known = '' } = isWithToken(occasion) ? occasion.details : recipient;
   const name = withoutLinks(known);
   const shop = oneLine(sender.shopName);

@@ -12,9 +12,9 @@ export interface Mailer {
   readonly atOnce: number;
   /**
    * Resolves when the server has accepted the e-mail.
-   * @param signal ends the attempt
-   * @throws UndeliverableError when no attempt can succeed, DeliveryUnknownError when the server may have accepted it, another
-   *   error when a later attempt may succeed
+   * @param signal aborts the attempt
+   * @throws UndeliverableError when no attempt can succeed, DeliveryUnknownError when the server may have accepted it,
+   * another error when a later attempt may succeed
    */
   send(email: Email, signal: AbortSignal): Promise<void>;
   /** Removes the file of the e-mail with this name, if `send` has written one. */
@@ -22,18 +22,18 @@ export interface Mailer {
   close(): void;
 }
 
-/** The server refused this e-mail permanently, or its address is invalid. */
+/** The server rejected this e-mail permanently, or its address is invalid. */
 export class UndeliverableError extends Error {
   override readonly name = 'UndeliverableError';
 }
 
-/** The server received the whole e-mail and did not reply, so it may have accepted it. */
+/** The server received the whole e-mail and did not respond, so it may have accepted it. */
 export class DeliveryUnknownError extends Error {
   override readonly name = 'DeliveryUnknownError';
 }
 
-// Milliseconds. Replies after the greeting have nodemailer's default of 10 minutes, which RFC 5321 section 4.5.3.2.6
-// requires at the end of the data. A client that disconnects earlier does not learn that the e-mail was accepted, and
+// Milliseconds. After the greeting, nodemailer's default of 10 minutes applies, which RFC 5321 section 4.5.3.2.6
+// requires at the end of the data. A client that disconnects earlier does not know that the e-mail was accepted, and
 // sends it again.
 const timeouts = { connectionTimeout: 30_000, greetingTimeout: 30_000, dnsTimeout: 10_000, idleTimeout: 5_000 };
 
@@ -48,7 +48,7 @@ export function smtpMailer(url: string): Mailer {
     disableUrlAccess: true,
     ...timeouts,
   });
-  /** The signals of the attempts whose e-mail the server has received in whole. */
+  /** The signals of the attempts in which the server has received the whole e-mail. */
   const handedOver = new WeakSet<AbortSignal>();
   transport.use('stream', ({ data: { signal }, message }, done) => {
     const open = message.createReadStream.bind(message);
@@ -114,7 +114,7 @@ export async function folderMailer(folder: string): Promise<Mailer> {
   };
 }
 
-/** Returns the message with CRLF at the end of each line. nodemailer's own conversion takes ten times as long. */
+/** Returns the message with CRLF as line ends. nodemailer's own conversion takes ten times as long. */
 function withCrlf(message: Buffer): Buffer {
   return Buffer.from(message.toString('latin1').replaceAll(/\r?\n/g, '\r\n'), 'latin1');
 }
@@ -127,13 +127,13 @@ function messageOf({ messageId, from, to: { name, address }, subject, text, html
   return { messageId, from, to, subject, text, html, headers: { 'Auto-Submitted': 'auto-generated' } };
 }
 
-/** Whether the server refuses the shop's credentials (RFC 4954 section 6), and not the e-mail. */
+/** Status codes for rejected credentials of the shop (RFC 4954 section 6), which do not concern the e-mail. */
 const notLetIn: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 
 /**
- * Whether the server permanently refuses the recipient or the message (RFC 5321 section 4.2.1). A 5xx reply to MAIL
- * FROM concerns the shop's own address and affects every e-mail, so the e-mails wait until an operator has fixed the
- * cause.
+ * Returns whether the server permanently rejects the recipient or the message (RFC 5321 section 4.2.1). A 5xx reply to
+ * MAIL FROM concerns the shop's own address and affects every e-mail. So the e-mails wait until an operator has fixed
+ * the cause.
  */
 function isRefusal(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;

@@ -43,16 +43,14 @@ const lease = "interval '30 seconds'";
 /** The interval at which a sender renews its claims, in milliseconds. */
 export const renewEvery = 10_000;
 
-// An e-mail whose account is unknown waits for the account's event, for at most a week. One whose address is not
-// verified waits as long for the verification. Later e-mails about an order wait until the first one is no longer
-// waiting, and the one about its cancellation also for the one about its payment. When the event about a cancellation
-// was handled first, the e-mails that say that the order was received or paid are obsolete, so that none of them
-// follows the one about the cancellation. An e-mail that has reserved a time was claimed before, and may have been
-// sent.
-//
-// Each e-mail reserves a time in the rate limit of its recipient, once for each address (generic cell rate algorithm),
-// and at its first claim in the rate limit of the client's network that caused it. It waits for the later time. The
-// rows of the rate limits are locked, so that all senders together keep the rates.
+// An e-mail to an unknown account waits for the account's event, for at most a week. An e-mail to an unverified address
+// waits as long for the verification. Later e-mails about an order wait until the first one is no longer waiting. The
+// e-mail about its cancellation also waits for the one about its payment. When the cancellation was handled first, the
+// e-mails about receipt and payment are obsolete, so that none of them follows it. An e-mail that has reserved a time
+// was claimed before, and may have been sent.
+// Each e-mail reserves a time in the rate limit of its recipient, once for each address (generic cell rate algorithm).
+// At its first claim it also reserves one in the rate limit of the client network that caused it. It waits for the
+// later time. The rows of the rate limits are locked, so that all senders together obey the rates.
 const claim = `
   WITH due AS (
     SELECT n.id, n.paced_for, n.next_attempt_at, coalesce(n.recipient, r.email) AS email, r.name,

@@ -41,7 +41,7 @@ interface Causes {
   'order-refunded': 'refund.done.v1';
 }
 
-/** The kinds of e-mails of which an order can have several. */
+/** The kinds of e-mails that an order can get several times. */
 const repeatedKinds = ['order-lines-cancelled', 'order-refund-due', 'order-refunded'] as const;
 type RepeatedKind = (typeof repeatedKinds)[number];
 
@@ -50,7 +50,7 @@ interface Versioned {
   readonly orderVersion: number;
 }
 
-/** The content of a notice to the holder of an account. It contains no text that the holder wrote. */
+/** The content of a notice to an account. It contains no text that the customer wrote. */
 export interface AccountNotice {
   readonly accountId: string;
   /** The event that caused it. */
@@ -58,7 +58,7 @@ export interface AccountNotice {
   readonly changedAt: string;
   /** The time of the erasure, in a notice about an erasure. */
   readonly eraseAt?: string;
-  /** The number of the former address that the notice goes to; absent for the address of the account. */
+  /** The number of the previous address that gets the notice; absent for the address of the account. */
   readonly former?: number;
 }
 
@@ -86,8 +86,8 @@ export function isAboutOrder(occasion: Occasion): occasion is OrderOccasion {
 }
 
 /**
- * Adds an e-mail for each event. An order that already has an e-mail of this kind gets no second one. The stored kind
- * of an e-mail that can be repeated has the version of the order.
+ * Adds an e-mail for each event. An order gets at most one e-mail of each kind. The stored kind of an e-mail that can
+ * be repeated contains the version of the order.
  */
 export async function addNotifications<K extends OrderKind>(
   tx: Transaction,
@@ -117,8 +117,8 @@ export async function addNotifications<K extends OrderKind>(
 }
 
 /**
- * Adds the notices about a pending erasure: to the address of the account, unless it may belong to a stranger, and to
- * the former addresses, which were verified. One of these is the holder's if a thief has changed the address.
+ * Adds the notices about a pending erasure: to the address of the account, unless it may belong to another person, and
+ * to the previous verified addresses. If a thief has changed the address, the owner reads one of these.
  */
 export async function addErasureNotices(tx: Transaction, event: ShopEvent<'account.updated.v1'>): Promise<void> {
   const { email, emailVerified = true, erasureReminder = false, formerEmails = [] } = event.data;
@@ -128,9 +128,8 @@ export async function addErasureNotices(tx: Transaction, event: ShopEvent<'accou
 }
 
 /**
- * Adds a notice to the holder of an account. It is not added while a notice of the
- * same kind waits for the rate limit of this address. Otherwise a stranger who repeatedly takes the address and leaves
- * it could delay the notices of its owner for days.
+ * Adds a notice to an account, unless a notice of the same kind already waits for the rate limit of this address.
+ * Otherwise another account could delay the notices of the owner for days by repeatedly taking and leaving the address.
  */
 export async function addNotice(
   tx: Transaction,
@@ -161,10 +160,10 @@ export async function addNotice(
 
 /**
  * Adds the e-mail with a token, to the address in the event. A delayed e-mail with an older token of its kind becomes
- * obsolete, because that token is no longer valid. The account is the only one with e-mails in the rate limit of its
- * own verification, so the time that the obsolete e-mail has reserved there is returned. In the rate limit of
- * strangers, it is not returned: each of many accounts could move its e-mail to the last reserved time, and all would
- * be sent then.
+ * obsolete, because that token is no longer valid. In the rate limit of the account's own verification, the time that
+ * the obsolete e-mail has reserved is returned, because no other account uses it. In the rate limit of unauthenticated
+ * requests it is not returned. Otherwise each of many accounts could move its e-mail to the last reserved time, and all
+ * would be sent then.
  */
 export async function addTokenEmail(
   tx: Transaction,
@@ -200,9 +199,9 @@ export async function addTokenEmail(
 }
 
 /**
- * Ends the e-mails of an account that is being erased and whose address may belong to a stranger. The times that they
- * have reserved are returned, so that a stranger who repeatedly registers an address and erases the account does not
- * delay the e-mails of its owner. Times in the rate limit of strangers are not returned, as in `addTokenEmail`.
+ * Cancels the e-mails of an account that is being erased without a verified address. The times that they have reserved
+ * are returned. Otherwise a client that repeatedly registers an address and erases the account could delay the e-mails
+ * of its owner. Times in the rate limit of unauthenticated requests are not returned, as in `addTokenEmail`.
  */
 export async function endTokenEmails(tx: Transaction, accountId: string, { secondsEach }: RateLimit): Promise<void> {
   await sql(
@@ -241,8 +240,8 @@ export async function replaceObsolete(tx: Transaction, orderId: string): Promise
 }
 
 /**
- * Returns the times that the waiting e-mails of an account have reserved from the rate limits of its former address, so
- * that the next owner of the address does not wait for them. The e-mails use the rate limits that are theirs now.
+ * Returns the times that the waiting e-mails of an account have reserved in the rate limits of its previous address, so
+ * that the next owner of the address does not wait for them. The e-mails then use the rate limits of the new address.
  */
 export async function releaseSlots(tx: Transaction, accountId: string, { secondsEach }: RateLimit): Promise<void> {
   await sql(

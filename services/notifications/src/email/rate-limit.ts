@@ -21,10 +21,10 @@ const recipientKey = 'address_key(n.recipient)';
 const holderKey = 'address_key(r.email)';
 
 /**
- * The rate limit from which the e-mail `n` of the recipient `r` reserves its time. Strangers can enter an address, but
- * only one account can have it. So verification e-mails have rate limits of their own: strangers delay neither the
- * notices of the owner of the address nor the verification by the account that has registered it. An address with a tag
- * counts as one that a stranger has entered.
+ * The rate limit in which the e-mail `n` of the recipient `r` reserves its time. Any client can enter an address, but
+ * only one account can own it. So verification e-mails have separate rate limits: requests of other clients delay
+ * neither the notices of the owner nor the verification by the account that registered the address. An address with a
+ * tag counts as entered by another client.
  */
 export const emailRateLimitKey = `
   CASE
@@ -37,8 +37,8 @@ export const emailRateLimitKey = `
   END || ${mailboxOf(`coalesce(${recipientKey}, ${holderKey}, n.account_id::text)`)}`;
 
 /**
- * The rate limit of the client's network whose request caused the e-mail `n`, so that one client cannot make the shop
- * send e-mails to thousands of addresses. NULL for an e-mail that no request of a client caused directly.
+ * The rate limit of the client network that caused the e-mail `n`, so that one client cannot make the shop send e-mails
+ * to thousands of addresses. NULL for an e-mail that no request of a client caused directly.
  */
 export const networkRateLimitKey = "'network ' || (n.details ->> 'clientNetwork')";
 /** How many times the e-mails of one address a client's network may cause. */

@@ -6,13 +6,13 @@ import { parseEmail } from '@shop/shared/shop';
 export interface Recipient {
   readonly email: string;
   readonly name: string;
-  /** A language tag (BCP 47). Null when the holder chose none. */
+  /** A language tag (BCP 47). Null when the customer chose none. */
   readonly locale: string | null;
 }
 
 /**
- * The form that mail servers get and that rate limits count. A text that is no address stays as it is, and is never
- * sent to.
+ * Returns the normalized address for mail servers and rate limits. A string that is not an address is returned
+ * unchanged, and no e-mail is sent to it.
  */
 export function mailAddress(email: string): string {
   return parseEmail(email)?.ascii ?? email;

@@ -1,9 +1,9 @@
-// Text of customers and staff in e-mails. A stranger may have written it, so no e-mail program may turn a part of it
-// into a link. Every character of it is kept, because it can be a postal address or a name.
+// Makes text from customers and staff safe for e-mails. An attacker may have written it, so no e-mail program may turn
+// a part of it into a link. Every character stays, because the text can be a postal address or a name.
 
 /**
- * Marks the places where a text is broken, so that it does not become a link. It is a control character, which no text
- * contains after `oneLine`.
+ * Separates the parts of a string, so that it does not become a link. It is a control character, which `oneLine`
+ * removes from its input.
  */
 export const linkBreak = '\u001f';
 
@@ -19,7 +19,10 @@ const atSign = `[${at}](?=\\S)`;
 const uncPath = `\\\\(?=\\\\)`;
 /** RFC 2047; only a header can have one. */
 const encodedWord = `=(?=\\?)`;
-/** The other places at which a link could begin or continue. Each place takes few steps, even in the longest text. */
+/**
+ * The other positions at which a link could begin or continue. Each position takes few steps, even in the longest
+ * string.
+ */
 const places = new RegExp(`${insideName}|${atSign}|${uncPath}|${encodedWord}`, 'gu');
 const dots = new RegExp(`[${dot}]`, 'gu');
 const brokenCharacters = new RegExp(`(.)${linkBreak}`, 'gu');
@@ -45,12 +48,15 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** A broken text in plain text. */
+/** Converts a string with link breaks into plain text. */
 export function inText(text: string): string {
   return text.replaceAll(linkBreak, '\u200b');
 }
 
-/** A broken text in HTML, where markup separates the character before each break from its neighbours. */
+/**
+ * Converts a string with link breaks into HTML, where markup separates the character before each break from its
+ * neighbours.
+ */
 export function inHtml(text: string): string {
   return escapeHtml(text).replace(brokenCharacters, '<span>$1</span>');
 }

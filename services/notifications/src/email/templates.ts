@@ -1,4 +1,4 @@
-// The texts of e-mails: one YAML file for each language with messages in ICU MessageFormat, and one HTML layout.
+// The templates of e-mails: one YAML file for each language with messages in ICU MessageFormat, and one HTML layout.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseYaml } from '@shop/shared/contract';
@@ -17,14 +17,14 @@ import { type Kind, kinds } from './notification.ts';
 
 /** The e-mails in one language. */
 export interface EmailTexts extends Wording {
-  /** The greeting and the paragraphs. A paragraph is left out when one of its placeholders has no value. */
+  /** Returns the greeting and the paragraphs. A paragraph is omitted when one of its placeholders has no value. */
   contentOf(kind: Kind, name: string | undefined, values: EmailValues): Content;
 }
 
 export interface Templates {
   /** The HTML document around the content. */
   readonly layout: string;
-  /** Returns the texts in the language of the locale, such as `de` for `de-AT`, or else in the shop's language. */
+  /** Returns the templates in the language of the locale, such as `de` for `de-AT`, or else in the shop's language. */
   textsFor(locale: string | null): EmailTexts;
 }
 
@@ -51,7 +51,7 @@ export function readTemplates(folder: string, fallback: string): Templates {
   return {
     layout,
     textsFor(locale) {
-      // The longest tag that has texts (RFC 4647 section 3.4): `zh-Hant-TW`, `zh-Hant`, `zh`.
+      // The longest tag with a template file (RFC 4647 section 3.4): `zh-Hant-TW`, `zh-Hant`, `zh`.
       const subtags = locale?.split('-') ?? [];
       const tags = subtags.map((_, index) => subtags.slice(0, subtags.length - index).join('-'));
       return tags.map((tag) => texts.get(tag)).find((found) => found !== undefined) ?? shops;
@@ -78,7 +78,10 @@ interface Template {
   readonly paragraphs: readonly Paragraph[];
 }
 
-/** The checks run in one sequence, so that every mistake of a file is reported with its place. */
+/**
+ * Reads and checks a template file. The checks run in one sequence, so that every error of a file is reported with its
+ * location.
+ */
 function readTexts(file: string, language: string): EmailTexts {
   const document = new Texts(file, readLanguage(file), language);
   const greeting = document.message('greeting', ['name']);
@@ -139,7 +142,7 @@ class Texts {
     return text.trim();
   }
 
-  /** A text without placeholders. */
+  /** Returns a string without placeholders. */
   plain(path: string): string {
     return String(this.message(path, []).format());
   }

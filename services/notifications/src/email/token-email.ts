@@ -21,7 +21,7 @@ export interface TokenNotice {
   readonly expiresAt: string;
 }
 
-/** The addresses of the links, each with `{token}` in place of the token. */
+/** The URLs of the links, each with the placeholder `{token}`. */
 export type LinkTemplates = { readonly [Kind in TokenKind]: string | undefined };
 
 export interface TokenUse {

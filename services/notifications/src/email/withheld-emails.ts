@@ -26,7 +26,7 @@ const withhold = `
   UPDATE notifications n SET next_attempt_at = created_at + ${verificationTimeout}
   FROM unverified WHERE n.account_id = unverified.account_id AND n.id = ANY ($1::uuid[])`;
 
-/** Makes these e-mails wait, except those whose address has just been verified. */
+/** Makes these e-mails wait, except those to an address that has just been verified. */
 export async function withholdEmails(pool: Database['pool'], ids: readonly string[]): Promise<void> {
   await pool.query(withhold, [ids]);
 }

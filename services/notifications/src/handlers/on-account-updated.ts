@@ -17,7 +17,7 @@ export async function onAccountUpdated(
   await releaseSlots(tx, event.data.accountId, rateLimit);
   await releaseWithheld(tx, event.data.accountId);
   const { credentialsChanged = [], email, previousEmail = email, emailVerified, previousEmailVerified } = event.data;
-  // An address that is not verified may belong to a stranger, so it gets no notice.
+  // An address that is not verified may belong to another person, so it gets no notice.
   const verified = { password: emailVerified ?? true, email: previousEmailVerified ?? true };
   for (const credential of credentialsChanged) {
     if (verified[credential]) await addNotice(tx, `${credential}-changed`, event, previousEmail);

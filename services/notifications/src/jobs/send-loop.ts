@@ -31,8 +31,8 @@ const counted = { sent: 'sent', failed: 'failed', waiting: 'put off', withheld: 
 /** Milliseconds between two queries for e-mails when `wake` is not called. */
 const pollInterval = 1_000;
 /**
- * Milliseconds to wait after recording outcomes, so that e-mails added meanwhile share a claim. The first e-mail after
- * an idle time does not wait.
+ * Milliseconds to wait after recording outcomes, so that e-mails added meanwhile are claimed in one batch. The first
+ * e-mail after an idle time does not wait.
  */
 const batchDelay = 100;
 /** Milliseconds that a stop waits for the e-mails in progress. The whole stop of the process may take 10 s. */
@@ -50,7 +50,7 @@ export function startSendLoop(options: SendLoopOptions): SendLoop {
 
 class Sender implements SendLoop {
   readonly #options: SendLoopOptions;
-  /** The ids of the claimed e-mails whose outcome is not recorded. */
+  /** The ids of the claimed e-mails without a recorded outcome. */
   readonly #inProgress = new Set<string>();
   readonly #halt = new AbortController();
   readonly #working: Promise<void>;
@@ -94,7 +94,8 @@ class Sender implements SendLoop {
   }
 
   /**
-   * Records outcomes and claims e-mails. Returns whether a short wait before the next pass lets e-mails share a claim.
+   * Records outcomes and claims e-mails. Returns whether to wait briefly before the next pass, so that more e-mails are
+   * claimed in one batch.
    */
   async #pass(): Promise<boolean> {
     const tried = this.#ended;

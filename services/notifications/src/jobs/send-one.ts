@@ -26,7 +26,7 @@ const longestProblem = 1_000;
 
 /**
  * Sends an e-mail as part of the request that caused it; never rejects.
- * @param halt ends the attempt
+ * @param halt aborts the attempt
  */
 export function sendOne(email: QueuedEmail, options: SendOptions, halt: AbortSignal): Promise<AttemptedEmail> {
   const { requestId: id, traceparent, kind } = email;
@@ -74,7 +74,7 @@ async function attempt(
   }
 }
 
-/** Returns a text that PostgreSQL can store. An SMTP server may reply with NUL or with bytes that are not UTF-8. */
+/** Returns a string that PostgreSQL can store. An SMTP server may send NUL or bytes that are not UTF-8. */
 function storable(text: string): string {
   return text.slice(0, longestProblem).replaceAll('\0', '\ufffd').toWellFormed();
 }

@@ -33,7 +33,7 @@ export function listEmails(environment: Environment, orderId: string): Promise<Q
 }
 
 /**
- * Adds an e-mail to the queue again. One about an order goes to the present address of the account.
+ * Adds an e-mail to the queue again. An e-mail about an order is sent to the present address of the account.
  * @param environment the variables of notifications, of which DATABASE_URL is read
  * @throws StartError for an unknown or waiting e-mail, one with a token, and one to an address that is not verified
  */

@@ -1,4 +1,4 @@
-// Finds the data of an account's holder that notifications still stores.
+// Finds the personal data of an account that notifications still stores.
 import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
 
@@ -9,8 +9,8 @@ const places = `
   ) AS places WHERE rows > 0`;
 
 /**
- * Returns each place with the number of its rows, and an empty list when everything is erased. Of `environment` only
- * DATABASE_URL is read.
+ * Returns the number of remaining rows in each table, and an empty list when everything is erased. Of `environment`
+ * only DATABASE_URL is read.
  */
 export function findPersonalData(environment: Environment, accountId: string): Promise<Record<string, number>> {
   const { databaseUrl: url } = readConfig(environment, { databaseUrl: serviceVariables.databaseUrl });

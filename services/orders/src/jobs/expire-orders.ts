@@ -25,7 +25,7 @@ const batchSize = 100;
 
 const findCutoff = "SELECT now() - $1 * interval '1 hour' AS cutoff";
 
-/** How orders are found that are to be cancelled, and what must hold when the order is locked. */
+/** The query that finds the orders to cancel, and the condition that a locked order must meet. */
 interface Rule {
   readonly find: string;
   isExpired(payment: OrderPayment | undefined): boolean;
@@ -105,7 +105,7 @@ async function expirePending(
   return isComplete ? new Date(cutoff.getTime() - margin) : since;
 }
 
-/** Cancels the orders that the rule finds between two times, page by page. Returns whether it came to the end. */
+/** Cancels the orders that the rule finds between two times, page by page. Returns whether all pages were processed. */
 async function expireFound(
   { database, log }: ExpiryOptions,
   rule: Rule,
@@ -126,7 +126,7 @@ async function expireFound(
   return false;
 }
 
-/** Cancels an order if it is pending and the rule still holds. Returns whether it was cancelled. */
+/** Cancels an order if it is pending and the rule still applies. Returns whether it was cancelled. */
 export async function expireOrder(database: Database, id: string, { isExpired }: Rule): Promise<boolean> {
   return database.transaction(async (tx) => {
     const order = await lockOrder(tx, id, undefined);

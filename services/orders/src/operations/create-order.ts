@@ -22,8 +22,8 @@ type OrderInput = components['schemas']['NewOrder'];
 const reservationKey = /^reservations(_\d+)?_pkey$/;
 
 /**
- * 201 with the order and its address; 409 when stock is missing, a price is not the expected one, or the account would
- * hold more than it may; 422 for a product that cannot be ordered. When a process dies, repeating the request with its
+ * Returns 201 with the order and its address; 409 when stock is missing, a price is not the expected one, or the
+ * account would exceed a limit; 422 for a product that cannot be ordered. When a process dies, a retry with the same
  * idempotency key leads to exactly one order or to none.
  */
 export const createOrder: Operation<'createOrder'> = async (request, context) => {
@@ -63,7 +63,7 @@ function unverified(): Problem {
   });
 }
 
-/** The transaction is that of the idempotency key, so that the refusal is stored as the reply. */
+/** The error response is stored in the transaction of the idempotency key, so that a retry returns it again. */
 function refuse(request: OperationRequest, context: OrdersContext, problem: Problem): Promise<Reply> {
   countRefusal(problem.code);
   return idempotent(request, context, () => Promise.reject(problem));

@@ -41,7 +41,7 @@ const query = `
   WHERE refund_due_minor > 0 ORDER BY refund_due_since, order_id LIMIT $1`;
 
 /**
- * The orders with refunds that are due, the longest due first.
+ * Returns the orders with due refunds, the longest due first.
  * @param environment the variables of orders, of which DATABASE_URL and SHOP_CURRENCY are read
  */
 export async function listRefundsDue(environment: Environment, limit: number): Promise<RefundDue[]> {

@@ -35,7 +35,7 @@ export interface OrderSelection {
   readonly limit: number;
 }
 
-/** The order after its change, or the reason for the refusal of the change. */
+/** The order after its change, or the reason why the change was rejected. */
 export type ChangedOrder =
   | { readonly id: string; readonly order: Order }
   | { readonly id: string; readonly refused: string; readonly code: string };
@@ -44,7 +44,7 @@ export type ChangedOrder =
 const noAccount = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The orders of all accounts, newest first.
+ * Returns the orders of all accounts, newest first.
  * @param environment the variables of orders, of which DATABASE_URL and SHOP_CURRENCY are read
  */
 export async function listAllOrders(environment: Environment, selection: OrderSelection): Promise<Order[]> {

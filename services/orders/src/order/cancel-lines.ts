@@ -102,7 +102,7 @@ function addUp(lines: readonly GivenLine[]): ReadonlyMap<string, number> {
   return units;
 }
 
-/** Returns the lines of each product of which the order has fewer units, or none. */
+/** Returns the lines of each product that the order contains with fewer units, or does not contain. */
 function requireUnits(
   lines: readonly GivenLine[],
   units: ReadonlyMap<string, number>,

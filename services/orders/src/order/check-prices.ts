@@ -47,8 +47,8 @@ export function checkPrices(order: NewOrder, expected: ExpectedPrices, orders: O
 }
 
 /**
- * Returns the items whose expected price differs from the present one. If the total differs, the items without an
- * expected price are included.
+ * Returns the items with an expected price that differs from the present one. If the total differs, the items without
+ * an expected price are included.
  */
 function lineFaults(order: NewOrder, expected: ExpectedPrices, orders: Orders, isOtherTotal: boolean): Fault[] {
   return order.lines.flatMap(({ positions, productId, quantity, unitPriceMinor }) =>
@@ -70,7 +70,7 @@ function lineFaults(order: NewOrder, expected: ExpectedPrices, orders: Orders, i
   );
 }
 
-/** Returns both prices as texts with the decimals of the currency, for the members `old` and `new` of a fault. */
+/** Returns both prices as strings with the decimals of the currency, for the members `old` and `new` of a fault. */
 function comparison(old: number | undefined, now: number, { money }: Orders) {
   return {
     old: old === undefined ? '' : money.toText(old),

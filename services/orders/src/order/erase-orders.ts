@@ -10,8 +10,8 @@ import { recordCancellation } from './record-cancellation.ts';
 const batchSize = 500;
 
 /**
- * Cancels the pending orders, and erases the data of those that are delivered or cancelled. An order that is processing
- * or shipped keeps its address and its customer until it is delivered.
+ * Cancels the pending orders, and erases the data of those that are delivered or cancelled. A processing or shipped
+ * order retains its address and its customer until it is delivered.
  */
 export async function eraseOrders(tx: Transaction, accountId: string): Promise<Erased> {
   const pending = await cancelPending(tx, accountId);
@@ -37,7 +37,7 @@ export async function eraseOrders(tx: Transaction, accountId: string): Promise<E
   return 'done';
 }
 
-/** Counts the rows that still have personal data of the account, by place. */
+/** Counts the rows with personal data of the account in each table. */
 export async function countPersonalData(
   pool: Pick<Database['pool'], 'query'>,
   accountId: string,
@@ -73,7 +73,7 @@ const hasData = `(
 const eventHasData = `(
   data ->> 'shippingAddress' IS NOT NULL OR data ->> 'tracking' IS NOT NULL
   OR data ->> 'reason' NOT IN ${reasonsOfSystem})`;
-/** No consumer needs these members. A published event is kept so that it can be published again. */
+/** No consumer needs these members. A published event is stored so that it can be published again. */
 const withoutPersonalData = `(
   data::jsonb - 'shippingAddress' - 'tracking'
   || CASE WHEN data::jsonb ? 'reason' THEN '{"reason": null}' ELSE '{}' END::jsonb)::json`;
@@ -112,7 +112,7 @@ const eraseEvents = `
     ORDER BY id LIMIT ${batchSize} FOR UPDATE)
   RETURNING id`;
 
-/** Cancels at most one batch of pending orders. Returns how many there were. */
+/** Cancels at most one batch of pending orders. Returns the number of cancelled orders. */
 async function cancelPending(tx: Transaction, accountId: string): Promise<number> {
   const pending = await sql<{ id: string }>(
     tx,

@@ -1,5 +1,4 @@
-// The limits of what one account may hold in orders that are not processed yet. The catalogue applies them when it
-// reserves the stock.
+// Limits on the unprocessed orders of one account. The catalogue applies them when it reserves the stock.
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '@shop/shared/auth';
@@ -9,7 +8,7 @@ import { forwardedNetwork } from '@shop/shared/runtime';
 
 type Bound = 'orders' | 'units';
 
-/** The client network of an account that is not verified, and the most that all such accounts in it may hold. */
+/** The client network of an unverified account, and the maximum that all such accounts in it may reserve. */
 export interface NetworkHold {
   readonly network: string;
   readonly units: number;
@@ -74,7 +73,7 @@ export async function countDelivered({ pool }: Database, accountId: string): Pro
   return rows[0]?.delivered ?? 0;
 }
 
-/** Converts the refusal of a reservation into that of the order. */
+/** Converts the error response for a reservation into the problem for the order. */
 export function holdRefusal(faults: readonly Fault[], { emailVerified }: Caller): Problem {
   const detail = [
     ...faults.map(explain),

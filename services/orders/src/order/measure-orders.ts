@@ -1,4 +1,4 @@
-// The metrics of orders: placed and refused orders, changes of state, orders by state, payments and refunds.
+// Metrics of orders: placed and rejected orders, changes of state, orders by state, payments and refunds.
 import type { Database, Transaction } from '@shop/shared/database';
 import type { ProblemCode } from '@shop/shared/problem';
 import { beginCounting, instruments, observe, sharedRead } from '@shop/shared/telemetry';
@@ -10,7 +10,7 @@ export function countOrder(tx: Transaction, outcome: 'placed' | OrderStatus): vo
   tx.afterCommit(() => instruments.orders.add(1, { 'shop.outcome': outcome }));
 }
 
-/** Counts a refused order by its reason. */
+/** Counts a rejected order by its reason. */
 export function countRefusal(reason: ProblemCode): void {
   instruments.orders.add(1, { 'shop.outcome': reason });
 }
@@ -55,7 +55,7 @@ interface Figures {
 }
 const none: Figures = { orders: 0, age: 0 };
 
-/** The reasons for which an order is refused. */
+/** The reasons for which an order is rejected. */
 const refusals: readonly ProblemCode[] = ['insufficient-stock', 'product-not-available', 'price-changed', 'hold-limit'];
 
 /**

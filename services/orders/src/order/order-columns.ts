@@ -34,7 +34,7 @@ const customerOf = 'FROM customers WHERE customers.account_id = orders.account_i
 export const customerSql = `(SELECT json_strip_nulls(json_build_object(
     'name', customers.name, 'email', customers.email, 'phone_number', customers.phone_number)) ${customerOf})`;
 
-/** Without a recipient, the parcel is addressed to the holder of the account. */
+/** The address for staff. Without a recipient, the parcel is addressed to the account owner. */
 export const staffAddressSql = `(CASE WHEN shipping_address IS NOT NULL THEN coalesce(
     (SELECT jsonb_build_object('recipient', customers.name) || shipping_address::jsonb ${customerOf}),
     shipping_address::jsonb) END)`;
@@ -66,8 +66,8 @@ export const cancellationSql = `(CASE WHEN status = 'cancelled' THEN json_strip_
   )) END)`;
 
 /**
- * Every entry of the history, oldest first, without the ids of staff and of requests, because these are not the
- * holder's data.
+ * Every entry of the history, oldest first. It omits the ids of staff and of requests, because these are not personal
+ * data of the customer.
  */
 export const historySql = `(SELECT json_agg(json_strip_nulls(json_build_object(
     'status', history.status, 'at', ${timeSql('history.at')}, 'by', history.actor,

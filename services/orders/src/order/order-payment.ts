@@ -12,7 +12,7 @@ import { addEntry, type OwedCause } from './payment-ledger.ts';
 export interface OrderPayment {
   readonly status: 'not_required' | 'due' | 'paid' | 'refund_due' | 'refunded' | 'cancelled';
   readonly paidAt: Date | null;
-  /** Minor units as text, because a sum of payments may exceed the safe integers. */
+  /** Minor units as a string, because a sum of payments may exceed the safe integers. */
   readonly refundDueMinor: string;
 }
 
@@ -124,7 +124,7 @@ export async function oweRefund(
   });
 }
 
-/** Ends the payment of an order that has just been cancelled. The amount that was paid becomes due as a refund. */
+/** Closes the payment of an order that has just been cancelled. The amount that was paid becomes due as a refund. */
 export async function cancelPayment(
   tx: Transaction,
   cause: Cause,

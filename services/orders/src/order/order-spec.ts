@@ -27,7 +27,7 @@ import {
 import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
 
 /**
- * The three views of orders: those of one account for its holder, the same orders for staff, and the orders of all
+ * The three views of orders: the orders of one account for its owner, the same orders for staff, and the orders of all
  * accounts for staff.
  */
 export type OrderList = 'own' | 'account' | 'all';

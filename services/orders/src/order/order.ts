@@ -30,7 +30,7 @@ export interface Orders {
 }
 
 export interface ExportView {
-  /** The SELECT list of an order: its members as text. */
+  /** The SELECT list of an order: its members as JSON text. */
   readonly columns: string;
   /** Returns the JSON text of a row of `columns`. */
   write(row: object): string;
@@ -38,7 +38,7 @@ export interface ExportView {
 
 export interface OrderView {
   readonly by: 'customer' | 'staff';
-  /** The SELECT list of a whole order: its members as text, then its version. */
+  /** The SELECT list of a whole order: its members as JSON text, then its version. */
   readonly columns: string;
   /** Returns the response for a row of `columns`. */
   reply(status: number, row: object, headers?: Readonly<Record<string, string>>): Reply;

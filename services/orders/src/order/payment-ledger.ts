@@ -39,7 +39,7 @@ export async function findEntry(
   kind: ReportedKind,
   reference: string,
 ): Promise<LedgerEntry | undefined> {
-  // The unique key contains the account, so it cannot refuse a reference that a payment of another account has.
+  // The unique key contains the account, so it cannot reject a reference of a payment of another account.
   await sql(tx, 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`payment ledger ${kind} ${reference}`]);
   const [entry] = await sql<LedgerEntry>(
     tx,

@@ -24,7 +24,7 @@ export interface NewOrder {
 }
 
 /**
- * The reply to the creation of the order. Fails on `reservations_pkey` when the reservation was resolved or used
+ * Places the order and returns the response. Fails on `reservations_pkey` when the reservation was resolved or used
  * before, because the claim of the reservation commits together with the order.
  */
 export async function placeOrder(
@@ -86,8 +86,8 @@ interface PlacedRow {
 }
 
 /**
- * Returns the row that the reply shows, and the time by which the order has to be paid. The inserted rows have the
- * names of the tables, so that the usual expressions for columns can be used.
+ * Returns the row for the response, and the time by which the order has to be paid. The inserted rows have the names of
+ * the tables, so that the usual expressions for columns can be used.
  */
 async function insertOrder(
   tx: Transaction,

@@ -1,5 +1,4 @@
-// Functions that payments and refunds share: they read the reported amount, check a repeated reference, and write the
-// receipt.
+// Functions for payments and refunds: they read the reported amount, check a repeated reference, and write the receipt.
 import { nodeOf, refuseFaults } from '@shop/shared/contract';
 import type { OperationRequest, Reply } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';
@@ -36,7 +35,7 @@ export function requireSame(
   });
 }
 
-/** The answer to a report. It is the same for each repetition. */
+/** Returns the response to a report. It is the same for each retry. */
 export function receipt(
   { money, currency }: Orders,
   reference: string,

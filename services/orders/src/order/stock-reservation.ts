@@ -62,9 +62,9 @@ export function reservationIdFor(request: OperationRequest, lines: readonly Want
 
 /**
  * Reserves the stock in the catalogue, all lines or none, within the limits of the account. Delivered orders raise the
- * limits. They are counted only for an order that would otherwise be refused.
+ * limits. They are counted only for an order that would otherwise be rejected.
  * @throws Problem `service-unavailable` when the outcome is unknown. The same id can be tried again; the catalogue
- *   resolves it after its expiry.
+ * resolves it after its expiry.
  */
 export async function reserveStock(
   request: OperationRequest,
@@ -135,8 +135,8 @@ async function requestReservation(
 }
 
 /**
- * Assigns units on hand to a reservation whose order is about to ship. Returns the problem when units are missing.
- * @param lines all units that the order has, when some were cancelled
+ * Assigns units on hand to a reservation when its order is about to ship. Returns the problem when units are missing.
+ * @param lines all units of the order, when some were cancelled
  * @throws Problem `service-unavailable` when the outcome is unknown. The request can be repeated.
  */
 export async function allocateStock(

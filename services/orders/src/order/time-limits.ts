@@ -1,10 +1,10 @@
-// The share of the time limits of an order that its customer has.
+// The fraction of the time limits of an order that applies to its customer.
 import type { Caller } from '@shop/shared/auth';
 
 /** An order of an account without a verified e-mail address is due, or expires, after a quarter of the time. */
 export const unverifiedTimeShare = 0.25;
 
-/** The share of the usual time within which an order has to be paid. */
+/** Returns the fraction of the usual time within which an order has to be paid. */
 export function timeShareOf({ emailVerified }: Pick<Caller, 'emailVerified'>): number {
   return emailVerified ? 1 : unverifiedTimeShare;
 }

@@ -1,10 +1,10 @@
-// Reports orders at prices that may be a mistake or a theft: those that cost nothing, or far less than usual.
+// Reports orders at prices that may be wrong or fraudulent: those that cost nothing, or far less than usual.
 import type { Transaction } from '@shop/shared/database';
 import type { Log } from '@shop/shared/runtime';
 import { countUnderpriced } from './measure-orders.ts';
 import type { ReservedLine } from './stock-reservation.ts';
 
-/** A line is reported when it costs less than this share of its usual price. */
+/** A line is reported when it costs less than this fraction of its usual price. */
 const usualShare = 0.5;
 
 /** Counts and logs the order once its transaction has committed. docs/runbooks/orders-underpriced.md reads the log. */
