@@ -1,6 +1,6 @@
-// Writes what repeats the members of products and accounts in the contracts: the lines between `# generated: PART` and
-// `# end`. They follow from the table of columns in the service, and from the schema of a creation, which has the schema
-// of each member once. A member that is written by hand beside a part is not in the part.
+// Writes repeated members of products and accounts in the contracts: the lines between `# generated: PART` and `# end`.
+// They are derived from the table of columns in the service, and from the schema of a creation, which contains the
+// schema of each member once. A member that is written by hand beside a part is not in the part.
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { type Field, listed, matched, ordered } from '@shop/shared/collection';
@@ -14,7 +14,10 @@ const part = /^( *)# generated: (.+)\n[\s\S]*?# end\n/gm;
 /** Part → its mapping or list. */
 type Parts = Readonly<Record<string, Node | readonly unknown[]>>;
 
-/** The contracts with the present content of their parts. @param read returns the text of a file */
+/**
+ * Returns the contracts with the present content of their parts.
+ * @param read returns the content of a file
+ */
 export function memberContracts(read: (file: string) => string): ReadonlyMap<string, string> {
   const [accounts, catalogue] = ['services/accounts/openapi.yaml', 'services/catalogue/openapi.yaml'];
   const events = 'shared/contracts/events.yaml';
@@ -99,7 +102,7 @@ function accountEvent(creation: Creation): Node {
   return Object.fromEntries(sent.map(([member]) => [toCamelCase(member), creation.eventOf(member, 'account')]));
 }
 
-/** Returns the text of a file with the present content of its parts. */
+/** Returns the content of a file with the present content of its parts. */
 function withParts(file: string, text: string, parts: Parts): string {
   const written = text.replace(part, (whole, indent: string, name: string, offset: number) => {
     const content = parts[name];
@@ -182,7 +185,10 @@ class Creation {
     return isSimple ? { type: [type, 'null'], ...further } : { oneOf: [this.schemaOf(member), { type: 'null' }] };
   }
 
-  /** The schema of the member in events. They have no bounds: a consumer accepts what the shop permitted at any time. */
+  /**
+   * Returns the schema of the member in events. It has no bounds, because a consumer accepts values that any release
+   * permitted.
+   */
   eventOf(member: string, resource: string): Node {
     const schema = withoutBounds(this.resolved(member)) as Node;
     return this.isOptional(member) ? { ...schema, description: `Absent when the ${resource} has none.` } : schema;

@@ -1,5 +1,5 @@
-// The functions of the client: their names, and their interface. Both follow from the published contract, so that a new
-// operation needs no code in the client.
+// Generates the functions of the client: their names and their interface. Both are derived from the published contract,
+// so that a new operation needs no code in the client.
 import { dereference, type Node, nodeOf, outlineOperations } from '@shop/shared/contract';
 
 /**
@@ -60,7 +60,9 @@ ${members.join('')}}
 /** Functions with parameters of their own. */
 const ownParameters: ReadonlySet<string> = new Set(['logIn', 'logOut', 'importProducts']);
 
-/** The module with the name of the function for each operation that is no list, for the samples of the documentation. */
+/**
+ * Returns the module with the function name of each operation that is not a list, for the samples of the documentation.
+ */
 export function functionNames(document: Node): string {
   const lines = operationsOf(document).flatMap(({ target, name, isList }) =>
     name === undefined || isList || ownParameters.has(name) ? [] : [`  '${target}': '${name}',\n`],

@@ -22,7 +22,7 @@ const taken: Readonly<Record<string, Readonly<Record<string, readonly (string | 
 const start = 'Start here';
 const first = ['registerAccount', 'issueToken', 'listProducts', 'createOrder'];
 
-/** The folder of the requests that end the account or its log-in, after which the others would be refused. */
+/** The folder of the requests that erase the account or log out; later requests would be rejected. */
 const end = 'At the end';
 const last = ['endSession', 'revokeToken', 'eraseAccount', 'withdrawErasure'];
 
@@ -142,7 +142,7 @@ function itemOf(operation: OperationView): Item {
   };
 }
 
-/** The marks of the reader's own values as variables. */
+/** Replaces the placeholders of the reader's own values with variables. */
 function withVariables(text: string): string {
   return text.replaceAll(/OWN_([A-Za-z]+)_VALUE/g, '{{$1}}');
 }

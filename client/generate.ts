@@ -83,7 +83,7 @@ function clientDocument(document: Node): Node {
   return adapted(document) as Node;
 }
 
-/** The body of a problem response. Without examples it keeps its schema. */
+/** Returns the body of a problem response. Without examples, its schema stays unchanged. */
 function withCodes({ schema, example, examples }: Node): Node {
   const shown = examples === undefined ? [example] : Object.values(nodeOf(examples)).map((each) => nodeOf(each).value);
   const codes = shown.map((problem) => nodeOf(problem).code);
@@ -209,7 +209,7 @@ function write(file: string, text: string): void {
   }
 }
 
-// The contracts come first, because everything else follows from them.
+// The contracts are written first, because all other files are derived from them.
 for (const [file, text] of memberContracts((file) => readFileSync(pathOf(file), 'utf8'))) write(file, text);
 const services = readdirSync(pathOf('services')).sort();
 const document = published();

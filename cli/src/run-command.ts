@@ -15,7 +15,7 @@ export async function runCommand(words: readonly string[]): Promise<void> {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.wrongArguments;
     } else {
-      // Loaded here, because the help needs no module of the broker.
+      // Loaded here, because the help does not need the modules of the broker.
       const { errorMessage } = await import('./output/error-message.ts');
       process.stderr.write(`${errorMessage(error)}\n`);
       process.exitCode = exitCodes.failed;

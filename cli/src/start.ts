@@ -26,10 +26,10 @@ import { givenEnvironment, readSettings, type Settings } from './shop/settings.t
 const unknown = process.argv.slice(2).filter((argument) => argument !== '--watch');
 const watching = process.argv.includes('--watch');
 
-/** Milliseconds to wait for the processes of a killed launcher to end. */
+/** Milliseconds to wait until the processes of a killed launcher have exited. */
 const orphansGoWithin = 15_000;
 
-// The shop goes on when nobody reads its output any more, as after `npm start | head`. Ctrl-C still stops it in order.
+// The shop continues when its output is closed, as after `npm start | head`. Ctrl-C still stops it in order.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 const say = (name: string, line: string): void => {
@@ -150,7 +150,7 @@ async function announceShop(wiring: Wiring, processes: readonly ShopProcess[], b
   );
 }
 
-/** Restarts the processes whose source files change. */
+/** Restarts a process when one of its source files changes. */
 function restartChanged(processes: readonly ShopProcess[], parts: readonly Supervised[]): void {
   const stopWatching = watchSources(root, (files, names) => {
     const [first, ...more] = files;

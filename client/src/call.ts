@@ -29,8 +29,8 @@ export type Failure<Operation> = Operation extends { readonly responses: infer R
   : never;
 
 /**
- * `error` contains a problem document, as a text any other body that is not JSON, or the status, such as
- * `304 Not Modified`, when there is no body.
+ * `error` contains a problem document, or any other body as a string, or the status without a body, such as `304 Not
+ * Modified`.
  */
 export type Answer<Operation> =
   | { readonly data: Data<Operation>; readonly error?: never; readonly response: Response }
@@ -38,7 +38,7 @@ export type Answer<Operation> =
 
 type RequiredKeys<Value> = { [Key in keyof Value]-?: object extends Pick<Value, Key> ? never : Key }[keyof Value];
 
-/** Filters, `sort` and `fields` of a query have the notation of the contract, or the form that the lists of the client have. */
+/** Filters, `sort` and `fields` of a query have the notation of the contract or that of the lists of the client. */
 type Query<Given> = {
   [Name in keyof Given]: Name extends 'sort'
     ? Given[Name] | readonly { readonly field: string; readonly direction: 'asc' | 'desc' }[]
@@ -123,7 +123,7 @@ function requestOf(baseUrl: string, method: string, path: string, init: AnyInit)
   for (const [name, value] of Object.entries(params.header ?? {}))
     if (value !== undefined) headers.set(name, String(value));
   const endpoint = endpoints[`${method} ${path}`];
-  // The key is created once, so that every repetition of this call has the same one.
+  // The key is created once, so that every retry of this call has the same one.
   if (endpoint?.keyed && !headers.has('idempotency-key')) headers.set('Idempotency-Key', randomKey());
   const mediaType = endpoint?.mediaType ?? 'application/json';
   if (body !== undefined && !headers.has('content-type')) headers.set('Content-Type', mediaType);
@@ -131,7 +131,7 @@ function requestOf(baseUrl: string, method: string, path: string, init: AnyInit)
     ...rest,
     method,
     headers,
-    // A body that is not JSON is sent as text, such as JSON lines.
+    // A body that is not JSON, such as JSON lines, is sent as a string.
     ...(body !== undefined && { body: json.test(mediaType) ? JSON.stringify(body) : String(body) }),
   });
 }
@@ -176,7 +176,7 @@ function statusOf({ status, statusText }: Response): string {
   return `${status} ${statusText}`.trimEnd();
 }
 
-/** The body of an answer, and whether it is JSON. An empty body is that of a 204, or has no content at all. */
+/** Returns the body of a response, and whether it is JSON. An empty body belongs to a 204, or has no content at all. */
 async function contentOf(response: Response): Promise<[content: unknown, isJson: boolean]> {
   const text = await response.text();
   if (text === '') return [undefined, true];

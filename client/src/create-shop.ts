@@ -50,7 +50,7 @@ export interface Shop extends Omit<Operations, 'importProducts' | 'logIn' | 'log
   /** The account that is logged in. @throws ShopError of `getAccount` */
   me(): Promise<Account>;
   /**
-   * Imports products, up to 10 MiB as JSON lines, and waits until the import has ended. Lines with faults are in
+   * Imports products, up to 10 MiB as JSON lines, and waits until the import has finished. Lines with faults are in
    * `refusedLines`.
    * @throws ShopError
    */
@@ -121,7 +121,7 @@ export function createShop(options: ShopOptions): Shop {
       if (token === undefined) return;
       toRevoke = token;
       const { error, response } = await call.POST('/v1/tokens/revoke', { body: { refresh_token: token } });
-      // Another server, such as a proxy that asks for a log-in, may have answered with 200.
+      // Another server, such as a proxy that asks for a log-in, may have returned 200.
       if (response.status !== 204) throw new ShopError('revokeToken', response, error);
       if (toRevoke === token) toRevoke = undefined;
     },
@@ -144,9 +144,9 @@ function pagesIn<Path extends ListPath>(call: Calls, path: Path, ...[init]: Init
 }
 
 /**
- * Sends a request with the session's access token. When the token is refused, or ignored because the operation is
- * public (a response with `error="invalid_token"`), sends the request once more with a new token, if there is one. After
- * the end of the session, nothing is sent again.
+ * Sends a request with the session's access token. When the token is rejected, or ignored by a public operation (a
+ * response with `error="invalid_token"`), retries once with a new token, if one exists. After the end of the session,
+ * no request is sent again.
  */
 async function sendAs(
   session: Session | undefined,

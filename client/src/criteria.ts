@@ -43,7 +43,9 @@ export type ProductCriteria = Criteria<Schemas['ProductFilters']> & {
 type Status = Schemas['Order']['status'];
 
 export interface OrderCriteria {
-  /** Whose orders: by default the caller's own. Another account and `all` need the scope `orders:read-all`. */
+  /**
+   * The account of the orders, by default the caller's own. Another account and `all` need the scope `orders:read-all`.
+   */
   readonly accountId?: string;
   readonly id?: Criterion<{ eq?: string; in?: readonly string[] }>;
   readonly status?: Criterion<{ eq?: Status; ne?: Status | Status[]; in?: Status[] }>;
@@ -101,8 +103,8 @@ function operatorsOf(criterion: unknown): object {
 }
 
 /**
- * The query parameters that criteria become.
- * @param filters the parameters that are filters; others keep their value
+ * Converts criteria into query parameters.
+ * @param filters the parameters that are filters; other parameters stay unchanged
  * @throws TypeError for an empty list
  */
 export function queryFilters(

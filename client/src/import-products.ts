@@ -14,14 +14,14 @@ export type ProductLine = Omit<Schemas['NewProduct'], 'sku'> & { readonly extern
 const progressEvery = 500;
 
 export interface ImportOptions extends ChangeOptions {
-  /** Ends the waiting. An import that was stored goes on. */
+  /** Stops the waiting. A stored import continues. */
   readonly signal?: AbortSignal;
   /** Called when the import is stored, and with each of its states that was read. */
   readonly onProgress?: (state: ProductImport) => void;
 }
 
 /**
- * @param isTemporary whether a read that failed may succeed later; such failures do not end the waiting
+ * @param isTemporary whether a failed read may succeed later; such failures do not stop the waiting
  * @throws ShopError; the error of `fetch` when the import cannot be sent; the reason of the signal when it is aborted
  */
 export async function importProducts(

@@ -1,5 +1,5 @@
-// The lists of the shop: all items one after the other, or one page. Criteria and options have the same form for each
-// list.
+// The lists of the shop: all items one after the other, or one page. Criteria and options have the same structure for
+// each list.
 import type { Answer, Calls, Data, OperationId } from './call.ts';
 import type { components, Endpoint, operations } from './contract.ts';
 import { type Criteria, type OrderCriteria, type ProductCriteria, queryFilters, searchBody } from './criteria.ts';

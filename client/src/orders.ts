@@ -19,9 +19,8 @@ export type Cancellation = Schemas['Cancellation'];
 /** The caller's orders, and with `accountId` those of others. Each change has one effect, however often it is repeated. */
 export type Orders = Operations['orders'] & {
   /**
-   * Resolves with the order as soon as it has reached one of the goals: a status, or an effect of its cancellation. A
-   * status also counts as reached when the order already has a later one. A failure that may be temporary does not end
-   * the wait.
+   * Resolves with the order when it has reached one of the goals: a status, or an effect of its cancellation. A status
+   * also counts as reached when the order already has a later one. A temporary failure does not stop the wait.
    * @throws WaitError when the order can no longer reach a goal, or has not reached one in time; the reason of the
    * signal; ShopError
    * @example

@@ -1,7 +1,7 @@
 // A pause that ends early when the caller aborts it.
 import { unlessAborted } from './unless-aborted.ts';
 
-/** The most milliseconds of a timer. A longer one would end immediately. */
+/** The maximum milliseconds of a timer. A longer one would fire immediately. */
 export const longestTimer = 2 ** 31 - 1;
 
 /** @throws the reason of the signal as soon as it is aborted */

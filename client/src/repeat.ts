@@ -1,4 +1,4 @@
-// Repeats a request after a failure that may be temporary, and only when a second request has no further effect.
+// Retries a request after a failure that may be temporary, and only when a second request has no further effect.
 import { pause } from './pause.ts';
 
 export interface RepeatOptions {
@@ -27,7 +27,7 @@ const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
 const repeatable = /\/v1\/(?:products\/search|tokens|tokens\/revoke)$/;
 const firstWait = 200;
 
-/** The statuses of refusals that may be temporary for every operation. */
+/** The error statuses that may be temporary for every operation. */
 export const temporaryStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /**
@@ -66,7 +66,7 @@ async function received(send: Send, ...sent: Parameters<Send>): Promise<Response
   return response;
 }
 
-/** Whether a repetition may succeed after this refusal. */
+/** Returns whether a retry may succeed after this error response. */
 async function mayBeTemporary(response: Response, harmless: boolean): Promise<boolean> {
   const { status } = response;
   if (!harmless) return status === 429;

@@ -1,5 +1,5 @@
-// One log-in: stores its tokens, and renews them shortly before they expire or when they are refused, until the session
-// ends. Customers and staff renew with the refresh token, a machine with its secret.
+// One log-in: stores its tokens, and renews them shortly before they expire or when they are rejected, until the
+// session ends. Customers and staff renew with the refresh token, a machine with its secret.
 import type { components } from './contract.ts';
 import { type RepeatingSend, retryAfter } from './repeat.ts';
 import { isProblem } from './shop-error.ts';
@@ -23,7 +23,7 @@ export interface SessionOptions {
   readonly machine?: MachineCredentials | undefined;
   /**
    * Called with every renewed pair, and with `undefined` when no renewal is possible any more. Not called when the
-   * caller ends the session, and never with the token of a machine.
+   * caller closes the session, and never with the token of a machine.
    */
   readonly onTokens: (tokens: Tokens | undefined) => void;
 }
@@ -31,8 +31,8 @@ export interface SessionOptions {
 /** Milliseconds before its expiry at which an access token is renewed. */
 const early = 30_000;
 /**
- * Milliseconds after its first attempt in which a renewal is repeated. The shop returns the same new refresh token again
- * for 60 seconds, and ends the session when the old one is used later.
+ * Milliseconds after its first attempt during which a renewal is retried. The shop returns the same new refresh token
+ * for 60 seconds, and revokes the session when the old one is used later.
  */
 const repeatWithin = 50_000;
 /** Milliseconds without a renewal after one that failed, when its response had no `Retry-After`. */
@@ -51,7 +51,7 @@ export class Session {
   }
 
   /**
-   * Ends the session. No further request uses its tokens, not even one that waits for a renewal. Returns the tokens.
+   * Closes the session. No further request uses its tokens, not even one that waits for a renewal. Returns the tokens.
    */
   end(): AnyTokens | undefined {
     const tokens = this.#tokens;
@@ -59,7 +59,7 @@ export class Session {
     return tokens;
   }
 
-  /** Whether its tokens are no longer used, because the caller ended it or the shop refused the renewal. */
+  /** Whether its tokens are no longer used, because the caller closed the session or the shop rejected the renewal. */
   get ended(): boolean {
     return this.#tokens === undefined;
   }
@@ -76,9 +76,9 @@ export class Session {
   }
 
   /**
-   * Returns a new access token for one that was refused or is about to expire, or the old one when no renewal succeeds.
-   * A refresh token is valid once, so concurrent calls share one renewal. After a failure, the tokens are kept, and no
-   * further renewal is tried for a while.
+   * Returns a new access token for one that was rejected or is about to expire, or the old one when the renewal fails.
+   * A refresh token is valid once, so concurrent calls share one renewal. After a failure, the tokens stay stored, and
+   * no further renewal is tried for a while.
    */
   renew(old: string): Promise<string | undefined> {
     if (this.#tokens?.access_token !== old || Date.now() < this.#noRenewalBefore)
@@ -112,7 +112,7 @@ export class Session {
     const isRefused = response?.status === 401 && isProblem(content);
     // The session ended meanwhile, so the new tokens are not stored: another session may have begun.
     if (this.#tokens === undefined) return undefined;
-    // Any other refusal may be temporary, so the present tokens are kept.
+    // Any other error may be temporary, so the present tokens stay stored.
     if (renewed !== undefined || isRefused) {
       this.#keep(renewed);
       if (renewed === undefined || isPair(renewed)) onTokens(renewed);

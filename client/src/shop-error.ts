@@ -1,4 +1,4 @@
-// The error that functions throw when the shop refuses a request: its problem document as an error.
+// The error that functions throw when the shop rejects a request: its problem document as an error.
 import type { Failure, OperationId } from './call.ts';
 import type { components, operations } from './contract.ts';
 import { temporaryStatuses } from './repeat.ts';
@@ -10,23 +10,23 @@ export type ProblemCode<Id extends OperationId = OperationId> = {
   [Each in Id]: Failure<operations[Each]>['code'];
 }[Id];
 
-/** A refusal of this operation. `code` has the codes that the contract documents for it. */
+/** An error of this operation. `code` is one of the codes that the contract documents for it. */
 export type Refusal<Id extends OperationId = OperationId> = {
   [Each in Id]: ShopError<ProblemCode<Each>> & { readonly operation: Each };
 }[Id];
 
 /**
- * A refusal of a request. `code` identifies the reason. After `error instanceof ShopError`, a comparison of
+ * An error response to a request. `code` identifies the reason. After `error instanceof ShopError`, a comparison of
  * `error.operation` narrows it to the codes of that operation.
  */
 export class ShopError<Code extends string = ProblemCode> extends Error {
-  /** The `operationId` of the refused request, such as `createOrder`. */
+  /** The `operationId` of the rejected request, such as `createOrder`. */
   readonly operation: OperationId;
   readonly status: number;
   /** The id of the request. Quote it when you report the problem. */
   readonly requestId: string | undefined;
   /**
-   * The problem document (RFC 9457). Undefined when the response did not come from the shop, for example from a proxy.
+   * The problem document (RFC 9457). Undefined when the response was not sent by the shop, but for example by a proxy.
    */
   readonly problem: (ProblemDocument & { readonly code: Code }) | undefined;
 
@@ -50,7 +50,7 @@ export class ShopError<Code extends string = ProblemCode> extends Error {
   declare static [Symbol.hasInstance]: (value: unknown) => value is Refusal;
 }
 
-/** The detail of a problem, and its first fault with the place, when the detail does not have it. */
+/** Returns the detail of a problem, and its first fault with the pointer when the detail does not contain it. */
 function messageOf({ detail, errors = [] }: ProblemDocument): string {
   const [fault, ...more] = errors;
   if (fault === undefined || detail.includes(fault.detail)) return detail;
@@ -59,15 +59,17 @@ function messageOf({ detail, errors = [] }: ProblemDocument): string {
   return `${detail} ${place === undefined ? '' : `${place}: `}${fault.detail}${others}`;
 }
 
-/** A response that is not the shop's. Its address helps most: something else answers there. */
+/**
+ * Describes a response that was not sent by the shop. The address helps most, because another server responds there.
+ */
 function withoutProblem({ status, statusText, url }: Response): string {
   const address = url === '' ? '' : ` of ${url.split('?', 1)[0]}`;
   return `The answer${address} was ${`${status} ${statusText}`.trimEnd()}`;
 }
 
 /**
- * Whether an error is a refusal of one of these operations, or of any operation when none is given. It narrows `code`
- * to the codes that the contract documents for them.
+ * Returns whether an error is an error response of one of these operations, or of any operation when none is given.
+ * Narrows `code` to the codes that the contract documents for them.
  *
  * @example
  * if (isShopError(error, 'createOrder') && error.code === 'insufficient-stock') showAvailable(error.problem?.errors);
@@ -94,7 +96,10 @@ export function isProblem<Code extends string>(content: unknown): content is Pro
   return typeof code === 'string' && typeof detail === 'string';
 }
 
-/** The data of an answer. @throws ShopError without any */
+/**
+ * Returns the data of a response.
+ * @throws ShopError without data
+ */
 export function dataOf<Found>(
   operation: OperationId,
   { data, error, response }: { readonly data?: Found; readonly error?: unknown; readonly response: Response },

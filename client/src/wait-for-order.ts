@@ -51,8 +51,8 @@ export interface Reads<Result> {
 }
 
 /**
- * Resolves with the result when the history has reached one of the goals. A status also counts as reached when the order
- * already has a later one. A read whose failure may be temporary is repeated until the time is over.
+ * Resolves with the result when the history has reached one of the goals. A status also counts as reached when the
+ * order already has a later one. A read with a temporary failure is retried until the time is over.
  * @throws WaitError; the reason of the signal; other errors of the reads
  */
 export async function waitForHistory<Result>(

@@ -32,7 +32,7 @@ export interface ApiOptions {
 interface ApiAction {
   readonly contract: string;
   readonly limit: ApiLimit;
-  /** The upstream. Without it, the next policy of the pipeline answers the admitted requests. */
+  /** The upstream. Without it, the next policy of the pipeline responds to the admitted requests. */
   readonly forward?: ForwardConfig;
 }
 

@@ -99,7 +99,8 @@ function origins(name: string): Variable<CorsOrigins> {
 }
 
 /**
- * Whether the text consists of scheme, host and port: no path, no trailing slash, no upper-case letter, and no pattern.
+ * Returns whether the string consists of scheme, host and port only, without a trailing slash, an upper-case letter or
+ * a pattern.
  */
 function isOrigin(text: string): boolean {
   const parsed = URL.canParse(text) && !text.includes('*') ? new URL(text) : undefined;

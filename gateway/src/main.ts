@@ -25,7 +25,7 @@ await runProcess('gateway', readSettings, async (life, { config, telemetry }) =>
   const store = openRateLimitStore(config.redisUrl, log);
   life.onStop('rate limit store', () => store.close());
   const { mailFolder, mailKey, trustedProxies } = config;
-  // Behind a proxy, every client seems to be on this machine.
+  // After a proxy, every client seems to be on this machine.
   const hasMail = trustedProxies === 0 && mailFolder !== undefined && mailKey !== undefined;
   const plugin = createPlugin({
     folder: configFolder,

@@ -1,4 +1,4 @@
-// The policies of the pages, whose content is that of @shop/web.
+// The policies of the pages, which @shop/web renders.
 import { isAbsolute, join } from 'node:path';
 import { Problem } from '@shop/shared/problem';
 import type { FindPage, Page, ShopPages } from '@shop/web';
@@ -63,8 +63,8 @@ async function send(page: Page, request: GatewayRequest, response: GatewayRespon
 }
 
 /**
- * The engine, with a page for browsers in place of the problem `not-found`.
- * @param addresses one of them may be what a program meant
+ * Returns a handler of the engine that sends browsers a page instead of the problem `not-found`.
+ * @param addresses known addresses, from which the problem suggests a similar one
  */
 export function withHelp(handle: Middleware, pages: ShopPages, addresses: ReadonlySet<string>): Middleware {
   const known = [...addresses, ...pages.addresses];
@@ -78,7 +78,7 @@ export function withHelp(handle: Middleware, pages: ShopPages, addresses: Readon
   };
 }
 
-/** Whether a read leads to nothing. The guard sets the id. Without it, the response has no identity yet. */
+/** Returns whether a read matches no route. The guard sets the id. Without it, the response has no identity yet. */
 function isLost(request: GatewayRequest, error: unknown): boolean {
   const missing = error === undefined || (error instanceof Problem && error.code === 'not-found');
   return missing && request.id !== '' && ['GET', 'HEAD'].includes(request.method ?? '');

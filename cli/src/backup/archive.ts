@@ -14,14 +14,14 @@ export interface ArchivedTable {
   readonly name: string;
   readonly columns: readonly string[];
   readonly rows: number;
-  /** SHA-256 of the rows as text, before they were compressed. */
+  /** SHA-256 of the uncompressed rows. */
   readonly sha256: string;
 }
 
 export interface ArchivedSchema {
   /** The applied migrations. */
   readonly migrations: readonly string[];
-  /** The tables in an order in which they can be filled: a table comes after the tables that it refers to. */
+  /** The tables in an order in which they can be filled: each table follows the tables that it refers to. */
   readonly tables: readonly ArchivedTable[];
   /** The last value of each sequence. */
   readonly sequences: Readonly<Record<string, number>>;

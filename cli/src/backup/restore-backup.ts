@@ -91,7 +91,7 @@ export async function restoreBackup(
         'UPDATE outbox SET published_at = NULL, next_attempt_at = now(), problem = NULL WHERE published_at IS NOT NULL',
       );
       toldAgain += rowCount ?? 0;
-      // Handled events of the time before the backup stay in the inbox until their repetitions have arrived.
+      // Events that were handled before the backup stay in the inbox until their redeliveries have arrived.
       await client.query(
         "UPDATE inbox SET taken_at = now() WHERE taken_at > (SELECT max(taken_at) FROM inbox) - interval '4 days'",
       );

@@ -47,7 +47,7 @@ export async function takeBackup(
     return manifest;
   };
   return withCleanUp(work, async () => {
-    // After a success, the folder has the other name. A table may be written while a signal ends the process.
+    // After a success, the folder has the other name. A table may be written while a signal stops the process.
     const partial = await making?.catch(() => undefined);
     if (partial !== undefined) await rm(partial, { recursive: true, force: true, maxRetries: 5 });
   });

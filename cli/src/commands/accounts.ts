@@ -118,7 +118,7 @@ function described(found: readonly FoundData[]): string {
 
 const whichAccount = 'id or e-mail address of the account';
 
-/** Adds a command that changes an account. The audit log keeps its reason. */
+/** Adds a command that changes an account. The audit log stores its reason. */
 function addChange<Changed extends KnownAccount>(
   command: Command,
   verb: string,

@@ -25,7 +25,7 @@ export const orderId = idOf('an order');
 export const accountId = idOf('an account');
 export const emailId = idOf('an e-mail');
 
-/** Returns a parser of ids that throws InvalidArgumentError for a text that is not a UUID. */
+/** Returns a parser of ids that throws InvalidArgumentError for a string that is not a UUID. */
 function idOf(what: string): (text: string) => string {
   return (text) => {
     if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text.toLowerCase();
@@ -40,7 +40,7 @@ export function moment(text: string): string {
   throw new InvalidArgumentError('It must be a day or a time, such as 2026-11-21 or 2026-11-21T03:00:00Z.');
 }
 
-/** Returns a parser that trims a text and requires 1 to `maximum` characters. */
+/** Returns a parser that trims a string and requires 1 to `maximum` characters. */
 export function textOf(maximum: number): (text: string) => string {
   return (text) => {
     const trimmed = text.normalize('NFC').trim();

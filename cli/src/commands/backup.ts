@@ -27,7 +27,7 @@ export function backupCommand(): Command {
             manifest: await takeBackup(shop, folder, update),
             secrets: Object.keys(shop.secrets.variables).length > 0,
           }),
-          // The backup before an upgrade must have what the former release can restore.
+          // The backup before an upgrade must be in the schema that the previous release can restore.
           { migrate: false },
         ),
       );
@@ -86,7 +86,7 @@ export function restoreCommand(): Command {
 }
 
 interface Proof {
-  /** Products whose stock was recomputed from its movements. */
+  /** The number of products for which the stock was recomputed from the movements. */
   readonly products: number;
   readonly movements: number;
 }

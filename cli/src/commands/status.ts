@@ -24,9 +24,9 @@ interface Status {
   readonly ready: boolean;
   readonly data: string;
   readonly processes: readonly ProcessStatus[];
-  /** Undefined when no database is known, or it does not answer. */
+  /** Undefined when no database is known, or it does not respond. */
   readonly outboxes?: readonly Outbox[];
-  /** Undefined when the broker does not answer. */
+  /** Undefined when the broker does not respond. */
   readonly deadLetters?: readonly DeadLetters[];
   /** What to do next, one sentence each. */
   readonly advice: readonly string[];

@@ -1,4 +1,4 @@
-// `stock`: compares the stock with the ledger of its movements, and lists the units that accounts hold in open orders.
+// Command `stock`: compares the stock with its ledger, and lists the units that accounts reserve in unprocessed orders.
 import type { AccountHold, StockFault, StockReport } from '@shop/catalogue/operator';
 import { Command } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';

@@ -25,7 +25,7 @@ const oldestPostgres = 150_000;
 const skewSeen = 1_000;
 const skewHurts = 5_000;
 
-/** Checks the databases. When a database does not answer, only the connections are checked. */
+/** Checks the databases. When a database does not respond, only the connections are checked. */
 export async function checkStores(shop: OpenShop, wanted: Wanted): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const name of serviceNames) findings.push(...(await checkSchema(shop, name)));
@@ -146,7 +146,7 @@ async function checkKeys(shop: OpenShop, { jwksUrl }: Wanted): Promise<Finding> 
   }
 }
 
-/** Lists accounts of former releases whose addresses differ only in the form of an international domain. */
+/** Lists accounts of earlier releases with addresses that differ only in the notation of an international domain. */
 async function checkMailboxes(shop: OpenShop): Promise<Finding> {
   // Another check reports a schema that is not migrated yet.
   const { sharedMailboxes } = await operators.accounts();

@@ -49,13 +49,13 @@ function placeOfEmails({ mail, mailPages }: Summary): string {
 }
 
 /**
- * Commands for any POSIX shell with curl. Variables hold the address and the token, so that the commands need not
- * repeat them.
+ * Returns commands for any POSIX shell with curl. Variables contain the address and the token, so that the commands
+ * need not repeat them.
  */
 function tryOut(gateway: string, productId = 'PRODUCT-ID'): string[] {
   const json = `-H 'Content-Type: application/json'`;
   const bearer = `-H "Authorization: Bearer $TOKEN"`;
-  // With its status as the exit code, and the problem document as the output. Each output ends its line.
+  // The status determines the exit code, and the problem document is printed. Each output ends with a line break.
   const curl = "curl -sS --fail-with-body -w '\\n'";
   const take = (member: string): string => `sed 's/.*"${member}":"\\([^"]*\\).*/\\1/'`;
   // Another account than in the README, so that a reader can run the commands of both.

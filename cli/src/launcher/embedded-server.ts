@@ -15,7 +15,7 @@ import type { Run } from './supervise.ts';
 export interface ServerOptions {
   /** Called with an explanation when the data was deleted while the shop ran. */
   readonly gone: (message: string) => void;
-  /** Milliseconds between two probes, and within which a connection must answer. */
+  /** Milliseconds between two probes, and milliseconds within which a connection must respond. */
   readonly probe?: Probe;
 }
 
@@ -77,7 +77,7 @@ async function endOf(server: EmbeddedPostgres, dataDir: string, probe: Probe): P
   return fault;
 }
 
-/** Resolves with the fault for which the server has to be restarted; never when it ends before. */
+/** Resolves with the fault that requires a restart of the server. Never resolves when `over` is aborted first. */
 async function findFault(url: string, dataDir: string, { every, within }: Probe, over: AbortSignal): Promise<string> {
   for (let unanswered = 0; unanswered < mostUnanswered; ) {
     await sleep(every, undefined, { ref: false });
@@ -89,7 +89,7 @@ async function findFault(url: string, dataDir: string, { every, within }: Probe,
   return `no connection answered, ${mostUnanswered} times within ${within / 1000} s`;
 }
 
-/** Whether the server answers a connection at all; a refusal is an answer. */
+/** Returns whether the server responds to a connection at all, including with a rejection. */
 async function answers(url: string, within: number): Promise<boolean> {
   const limits = { connectWithin: 2 * within, queryWithin: 2 * within };
   const answer = withClient({ url, name: 'probe', ...limits }, (client) => client.query('SELECT 1'));

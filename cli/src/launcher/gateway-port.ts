@@ -6,8 +6,8 @@ import { StartError } from '@shop/shared/runtime';
 
 /**
  * Checks that the port is free.
- * @param wait milliseconds to wait for the port, because the gateway of a killed launcher ends a moment later
- * @throws StartError with one line that states what to do
+ * @param wait milliseconds to wait for the port, because the gateway of a killed launcher stops a moment later
+ * @throws StartError with one line that states the remedy
  */
 export async function claimPort(host: string, port: number, wait: number): Promise<void> {
   for (const end = Date.now() + wait; ; await sleep(100)) {

@@ -59,7 +59,7 @@ export function openLogFile(folder: string, name: string, show: (line: string) =
   };
 }
 
-/** The text of a JSON line at level warn or above, on one line. */
+/** Returns the message of a JSON line at level warn or above, on one line. */
 export function toWarning(line: string): string | undefined {
   try {
     const { level, msg, err } = JSON.parse(line) as { level?: number; msg?: string; err?: { message?: string } };

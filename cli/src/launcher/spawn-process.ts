@@ -25,7 +25,7 @@ export interface ProcessOptions {
   readonly waitingEvery?: number;
 }
 
-/** Milliseconds within which a process answers whether it is ready. */
+/** Milliseconds within which a process responds to a readiness check. */
 const answerWithin = 5_000;
 /** Milliseconds to wait for a process to stop, somewhat longer than a process needs to stop by itself. */
 const stopWithin = 12_000;
@@ -35,8 +35,8 @@ export function spawnProcess(options: ProcessOptions): Run {
   const child = spawn(process.execPath, [options.script, ...(options.parameters ?? [])], {
     cwd: options.cwd,
     env: options.environment,
-    // In a process group of its own, so that Ctrl-C reaches only the launcher, which stops the processes in order. The
-    // IPC channel closes when the launcher ends.
+    // A separate process group, so that Ctrl-C reaches only the launcher, which stops the processes in order. The IPC
+    // channel closes when the launcher exits.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -45,11 +45,12 @@ export function spawnProcess(options: ProcessOptions): Run {
     child.once('error', (error) => resolve(error.message));
     child.once('close', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
   });
-  // Warnings are kept until the process is ready, because they explain a failed start.
+  // Warnings are stored until the process is ready, because they explain a failed start.
   const complaints: Complaints = { warnings: [], plain: [] };
   let started = false;
   const log = openLogFile(options.logs, name, (line) => (started ? say(line) : complaints.warnings.push(line)));
-  // The output is read immediately, because Node discards the output of a process that ends before a listener is added.
+  // The output is read immediately, because Node.js discards the output of a process that exits before a listener is
+  // added.
   takeOutput(log, child, (line) => (started ? say(line) : complaints.plain.push(line)));
   const ended = exited.then((reason) => {
     over.abort();
@@ -65,7 +66,7 @@ export function spawnProcess(options: ProcessOptions): Run {
     for (const line of complaints.warnings) say(line);
   };
   const ready = prepare();
-  ready.catch(() => {}); // when nobody waits for it, `ended` tells
+  ready.catch(() => {}); // the failure is reported through `ended` when no caller waits for it
   return {
     ready,
     ended,
@@ -99,8 +100,8 @@ function takeOutput(log: LogFile, { stdout, stderr }: ChildProcess, complain: (l
 }
 
 /**
- * Waits without a limit, because a slow machine and a service that waits for a database are no reason to give up.
- * @returns false when the process has ended
+ * Waits without a limit, because a slow machine or a service that waits for a database is not a failure.
+ * @returns false when the process has exited
  */
 async function untilReady(
   url: string,

@@ -1,4 +1,4 @@
-// Restarts a part of the running shop when it ends, with growing delays, until it is stopped.
+// Restarts a part of the running shop when it stops, with growing delays, until it is stopped on purpose.
 import { type Pause, startPause, toReason } from '@shop/shared/runtime';
 
 /** One run of a part. */
@@ -7,13 +7,13 @@ export interface Run {
   readonly ready: Promise<void>;
   /** Resolves with the reason when the run ends, also after `ready` has rejected. */
   readonly ended: Promise<string>;
-  /** Ends the run and waits for it. */
+  /** Stops the run and waits until it has stopped. */
   stop(): Promise<void>;
 }
 
 export interface Supervised {
   readonly ready: Promise<void>;
-  /** Ends the present run; the next one starts immediately. */
+  /** Stops the present run; the next one starts immediately. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface Delays {
 const usualDelays: Delays = { first: 500, longest: 30_000, steady: 60_000 };
 
 /**
- * Launches the part, and launches it again whenever a run ends. When the first run does not become ready, `ready`
+ * Launches the part, and launches it again whenever a run stops. When the first run does not become ready, `ready`
  * rejects and the part is not launched again.
  */
 export function supervise(launch: () => Run, say: (line: string) => void, delays: Delays = usualDelays): Supervised {

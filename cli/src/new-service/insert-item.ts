@@ -4,9 +4,9 @@ import { isMap, isNode, isScalar, isSeq, type Node, parseDocument } from 'yaml';
 type Path = readonly string[];
 
 /**
- * Adds a block of lines before an item of a block mapping or sequence, indented as the item is.
- * @param path leads to the item: keys, and as the last part the text of an item when a sequence holds it
- * @throws Error when there is no such item
+ * Adds a block of lines before an item of a block mapping or sequence, with the indentation of the item.
+ * @param path leads to the item: keys, and as the last part the value of an item when it is in a sequence
+ * @throws Error when the item does not exist
  */
 export function insertBefore(text: string, path: Path, lines: string): string {
   const start = startOf(text, path);
@@ -21,8 +21,8 @@ export function insertBefore(text: string, path: Path, lines: string): string {
 }
 
 /**
- * Adds a word to the end of a sequence that is written in brackets.
- * @throws Error when there is no such sequence
+ * Appends a word to a sequence that is written in brackets.
+ * @throws Error when the sequence does not exist
  */
 export function appendToList(text: string, path: Path, word: string): string {
   const node = parseDocument(text).getIn(path, true);

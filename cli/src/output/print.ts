@@ -1,4 +1,4 @@
-// What a command prints: text for people, or with --json one value for programs.
+// Prints the result of a command: text for people, or with --json one value for programs.
 import type { Command } from 'commander';
 
 export interface Output {

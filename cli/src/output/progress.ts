@@ -42,7 +42,7 @@ export function showProgress(
   };
 }
 
-/** @param seconds a text as long as the library has no estimate: at the start, and when nothing is to be done */
+/** @param seconds a string while the library has no estimate: at the start, and when no work remains */
 function timeLeft(seconds: number | string): string {
   if (typeof seconds === 'string') return '';
   if (seconds < 60) return `  ${seconds} s left`;

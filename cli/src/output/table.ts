@@ -12,7 +12,7 @@ export type Colours = Readonly<Record<string, 'green' | 'yellow' | 'red'>>;
 /** The narrowest last column into which a table is folded. */
 const narrowest = 24;
 const gap = '  ';
-/** Its `boxWrap` breaks texts. */
+/** Its `boxWrap` wraps strings. */
 const help = Object.assign(new Help(), { minWidthToWrap: 0 });
 
 /**
@@ -62,8 +62,8 @@ function textsOf(rows: readonly (readonly Cell[])[]): string[][] {
 }
 
 /**
- * Escapes control characters, those of the range C1 included, because a terminal obeys them. Customers and suppliers
- * wrote some of the texts.
+ * Escapes control characters, including those of the range C1, because a terminal executes them. Customers and
+ * suppliers wrote some of the strings.
  */
 export function withoutControls(text: string): string {
   return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -87,7 +87,7 @@ function roomOf(texts: readonly (readonly string[])[], columns: number | undefin
   return columns - before >= narrowest ? columns - before : 0;
 }
 
-/** @param room the width of the last column, whose cells continue on lines of their own */
+/** @param room the width of the last column; longer cells continue on separate lines */
 function align(texts: readonly (readonly string[])[], colours: Colours, room: number): string[] {
   const widths = widthsOf(texts).slice(0, -1);
   const indent = ' '.repeat(widths.reduce((sum, width) => sum + width + gap.length, 0));
@@ -103,7 +103,7 @@ function padded(text: string, width: number, colours: Colours): string {
   return coloured(text, colours) + ' '.repeat(width - text.length);
 }
 
-/** Breaks a text between words into lines. A word that is longer than the width has a line of its own. */
+/** Wraps a string between words. A word that is longer than the width has a separate line. */
 function foldText(text: string, width: number): string[] {
   return text.length <= width ? [text] : help.boxWrap(text, width).split('\n');
 }

@@ -28,7 +28,7 @@ export async function readOutboxes({ databases }: OpenShop): Promise<Outbox[]> {
   );
 }
 
-/** Returns undefined when the broker does not answer. */
+/** Returns undefined when the broker does not respond. */
 export async function countDeadLetters(shop: OpenShop): Promise<DeadLetters[] | undefined> {
   try {
     return await withDeadLetters(shop, async (deadLetters) => {

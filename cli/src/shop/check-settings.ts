@@ -13,8 +13,8 @@ import { readSettings } from './settings.ts';
 type Reader = (environment: Environment) => unknown;
 
 /**
- * Returns every mistake in the settings once, with the processes that it concerns in parentheses. `shop` stands for
- * `npm start` and the command line. The processes get the environment that `npm start` would pass to them.
+ * Returns every error in the settings once, followed by the affected processes in parentheses. `shop` stands for `npm
+ * start` and the command line. The processes get the environment that `npm start` would pass to them.
  * @param given the variables that the operator has set
  */
 export async function settingsMistakes(given: NodeJS.ProcessEnv): Promise<string[]> {
@@ -41,7 +41,7 @@ export async function settingsMistakes(given: NodeJS.ProcessEnv): Promise<string
   });
 }
 
-/** @throws StartError that lists every mistake in the settings of all processes */
+/** @throws StartError that lists every error in the settings of all processes */
 export async function requireSettings(given: NodeJS.ProcessEnv): Promise<void> {
   const mistakes = await settingsMistakes(given);
   if (mistakes.length === 0) return;

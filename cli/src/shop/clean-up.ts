@@ -1,4 +1,4 @@
-// Undoes what a command has begun when a signal ends it, as it is undone after an error.
+// Undoes the changes of a command when it fails or a signal stops it.
 import { toReason } from '@shop/shared/runtime';
 
 /** What must be undone, in the order in which it was begun. */
@@ -7,8 +7,8 @@ let ending = false;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Does the work, and then undoes what it needed or did not finish: also after an error, and when a signal ends the
- * process. The work itself makes what is undone, because a signal that arrives earlier undoes nothing.
+ * Runs `work`, and then `undo`: also after an error, and when a signal stops the process. `work` itself creates what
+ * `undo` removes, because a signal that arrives earlier undoes nothing.
  *
  * @param undo may run while the work is in progress
  */
@@ -22,15 +22,15 @@ export async function withCleanUp<T>(work: () => Promise<T>, undo: () => Promise
 }
 
 /**
- * Undoes something when a signal ends the process.
- * @param undo may run while that is still being made
- * @returns a function that undoes it without a signal
+ * Calls `undo` when a signal stops the process.
+ * @param undo may run before the work that it undoes is complete
+ * @returns a function that calls `undo` without a signal
  */
 export function undoAtSignal(undo: () => Promise<void>): () => Promise<void> {
   if (begun.size === 0) for (const signal of signals) process.on(signal, endBySignal);
   begun.add(undo);
   return async () => {
-    // The signal ends the process when everything is undone.
+    // The process exits after everything is undone.
     if (ending) await new Promise(() => {});
     await undo();
     begun.delete(undo);

@@ -24,7 +24,7 @@ export function namedDatabase(url: string): string {
 /**
  * Creates the missing database, roles and schemas.
  * @param outside whether the URL is DATABASE_URL
- * @throws StartError when the server is unavailable or refuses
+ * @throws StartError when the server is unavailable or rejects a statement
  */
 export async function provision(url: string, secrets: KeptSecrets, outside: boolean): Promise<DatabaseUrls> {
   const database = outside ? decodeURIComponent(new URL(namedDatabase(url)).pathname.slice(1)) : usualName;

@@ -6,7 +6,7 @@ import type { OpenShop } from './open-shop.ts';
 /** The largest number of one consumer's dead letters that one request reads. */
 export const deadLettersPerRead = 10_000;
 
-/** @throws BrokerUnavailableError when the broker does not answer within some seconds */
+/** @throws BrokerUnavailableError when the broker does not respond within some seconds */
 export async function withDeadLetters<T>(shop: OpenShop, use: (letters: DeadLetterStore) => Promise<T>): Promise<T> {
   const letters = await openDeadLetters({ url: eventsUrlOf(shop), log: createLog('events', 'silent') });
   try {
@@ -57,7 +57,7 @@ export async function resolveDeadLetters(
         resolved.push({ consumer: letter.consumer, id: letter.id });
       }
     }
-    // A page that is not full is the last one. The oldest dead letters come first, so no unknown one follows a page of
+    // A page that is not full is the last one. The oldest dead letters are first, so no unknown one follows a page of
     // known ones.
     if (letters.length < perRead || fresh.length === 0) break;
   }

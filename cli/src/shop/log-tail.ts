@@ -1,14 +1,14 @@
-// The end of a log file, and the lines that are added to it.
+// Reads the end of a log file, and then the lines that are added to it.
 import { open, stat } from 'node:fs/promises';
 
-/** Bytes from the end of a file in which its newest lines are searched for. */
+/** Bytes at the end of a file in which its newest lines are searched for. */
 const searched = 4 * 1024 * 1024;
 
 export class LogTail {
   readonly #path: string;
   /** The bytes of the file that were read. */
   #offset = 0;
-  /** The beginning of a line whose end is not written yet. */
+  /** The beginning of a line that is not complete yet. */
   #rest = '';
   #inode = 0;
 
@@ -16,7 +16,7 @@ export class LogTail {
     this.#path = path;
   }
 
-  /** Returns the newest lines of the file, the oldest first; none when there is no file. */
+  /** Returns the newest lines of the file, oldest first; an empty list without a file. */
   async newest(count: number): Promise<string[]> {
     const { size, ino } = await stateOf(this.#path);
     this.#inode = ino;
@@ -44,7 +44,7 @@ export class LogTail {
     try {
       const { bytesRead } = await file.read(bytes, 0, bytes.length, this.#offset);
       this.#offset += bytesRead;
-      // A line ends with LF, which no other character of UTF-8 contains, so that no character is divided in a line.
+      // A line ends with LF, which is not part of any other UTF-8 character. So no character is divided.
       const [rest = '', ...lines] = `${this.#rest}${bytes.toString('latin1', 0, bytesRead)}`.split('\n').reverse();
       this.#rest = rest;
       return lines.reverse().map((line) => Buffer.from(line, 'latin1').toString());

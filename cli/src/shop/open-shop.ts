@@ -83,7 +83,7 @@ export async function withNewShop<T>(
   }
   const { release } = await take(folder);
   try {
-    // This check comes before the provisioning, which would change the passwords of an existing shop's roles and lock
+    // This check runs before the provisioning, which would change the passwords of an existing shop's roles and lock
     // out its services.
     await requireEmptyDatabase(outsideUrl);
     return await fill(outsideUrl);
@@ -92,7 +92,7 @@ export async function withNewShop<T>(
   }
 }
 
-/** Whether the folder holds an embedded database. */
+/** Returns whether the folder contains an embedded database. */
 export async function hasShop(folder: DataFolder): Promise<boolean> {
   return access(join(folder.postgres, 'cluster')).then(
     () => true,

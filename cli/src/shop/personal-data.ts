@@ -1,5 +1,4 @@
-// Finds the places where the shop still keeps personal data of an account's holder: in all schemas and the dead
-// letters.
+// Finds the personal data of an account that the shop still stores: in all schemas and in the dead letters.
 import { deadLettersPerRead, withDeadLetters } from './dead-letters.ts';
 import type { OpenShop } from './open-shop.ts';
 import { operators } from './operators.ts';

@@ -105,8 +105,8 @@ export function mailFolder({ folder, given }: Wiring): string | undefined {
 }
 
 /**
- * Whether the gateway serves the pages of the e-mails: on this machine only, and not behind proxies, which could pass
- * the requests of others on.
+ * Returns whether the gateway serves the pages of the e-mails. It does so on this machine only and without proxies,
+ * which could forward the requests of other clients.
  */
 export function hasMailPages(wiring: Wiring): boolean {
   const { proxies } = readConfig(wiring.given, {
@@ -115,7 +115,7 @@ export function hasMailPages(wiring: Wiring): boolean {
   return mailFolder(wiring) !== undefined && isReachableOnLoopback(wiring.settings) && proxies === 0;
 }
 
-/** The pages of the gateway that use the tokens of e-mails, in place of those of a storefront. */
+/** Returns links to the gateway's pages for the tokens of e-mails, which replace those of a storefront. */
 function linksOfEmails(pages: string): NodeJS.ProcessEnv {
   return {
     EMAIL_VERIFICATION_URL: `${pages}/verify-email#token={token}`,

@@ -1,4 +1,4 @@
-// Refuses the commands that read the data folder of `npm start` in other installations.
+// Rejects commands that read the data folder of `npm start` in other installations.
 import { StartError } from '@shop/shared/runtime';
 import { readInstallation } from '@shop/shared/shop';
 import { givenEnvironment } from './settings.ts';

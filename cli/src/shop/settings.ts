@@ -34,7 +34,7 @@ export function readSettings(environment: Environment) {
 }
 
 /**
- * The connections of the services' own roles, for an operator who has no administrator's connection.
+ * Returns the connections of the services' own roles, for an operator without an administrator's connection.
  * @returns undefined when none of the variables is set
  * @throws StartError when only some of them are set
  */

@@ -36,7 +36,7 @@ const query = `
     AND c.relname <> 'migrations'
   ORDER BY c.relname`;
 
-/** All tables of the client's schema. A table comes after the tables that it refers to. */
+/** Returns all tables of the client's schema. Each table follows the tables that it refers to. */
 export async function tablesOf(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<FoundTable>(query);
   const sorted: FoundTable[] = [];
@@ -71,5 +71,5 @@ export function copyIn({ name, columns }: Table): string {
   return `COPY ${pg.escapeIdentifier(name)} (${list(columns)}) FROM STDIN`;
 }
 
-/** Settings with which rows have the same text on every server. */
+/** Settings with which rows are serialized identically on every server. */
 export const sameText = "SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL bytea_output = 'hex'";

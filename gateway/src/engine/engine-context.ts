@@ -4,9 +4,10 @@
 const contextFile = 'express-gateway/lib/gateway/context.js';
 
 /**
- * The engine gives every request a context with a prototype of its own: a random id that is never read, and a new
- * hidden class that V8 frees only in a full garbage collection. Call this before the engine's pipelines are loaded.
- * @throws when the engine has no such module any more
+ * Shares one context prototype between all requests. Otherwise the engine gives every request its own prototype: a
+ * random id that is never read, and a hidden class that V8 frees only in a full garbage collection. Call this before
+ * the engine's pipelines are loaded.
+ * @throws when the module of the engine does not exist any more
  */
 export function shareContextPrototype(require: NodeJS.Require): void {
   const base = new (require(contextFile) as new () => object)();

@@ -8,7 +8,7 @@ import type { Engine } from './engine.ts';
 // Kubernetes.
 const pollEvery = 1_000;
 
-/** Watches `gateway.config.yml` of a folder until closed. A refused configuration is logged with the reason. */
+/** Watches `gateway.config.yml` of a folder until closed. An invalid configuration is logged with the reason. */
 export function watchConfig(folder: string, engine: Engine, log: Log): { close(): void } {
   const file = join(folder, 'gateway.config.yml');
   let running = Promise.resolve();

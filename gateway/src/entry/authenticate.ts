@@ -5,13 +5,13 @@ import type { GatewayRequest } from './gateway-request.ts';
 import type { Step } from './policy.ts';
 
 /**
- * The operation's contract says whether a token is needed, and which scopes. The services verify the token again
- * themselves.
+ * Checks whether the operation requires a token and scopes, as its contract defines. The services verify the token
+ * again.
  *
- * A refused request is counted like any other: by account when only a scope is missing, otherwise by client network.
+ * A rejected request is counted like any other: by account when only a scope is missing, otherwise by client network.
  * The token is verified even when the network has used up its limit. Otherwise one client that guesses tokens would
  * exclude the valid new tokens of its whole network.
- * @param countRequest takes a refused request from its rate limit; throws Problem 429 when the limit is used up
+ * @param countRequest subtracts a rejected request from its rate limit; throws Problem 429 when the limit is used up
  */
 export function authenticate(verifier: TokenVerifier, countRequest: (request: GatewayRequest) => Promise<void>): Step {
   const verify = async (request: GatewayRequest, security: OperationOutline['security']): Promise<void> => {

@@ -6,8 +6,9 @@ const smallestBuffer = 1024;
 const empty = Buffer.alloc(0);
 
 /**
- * Bytes of all buffered bodies together. A client that opens many connections fills this share and not the memory. The
- * last part is reserved for small bodies, so that log-ins and orders still get through when large bodies fill the rest.
+ * The maximum bytes of all buffered bodies together, so that a client that opens many connections cannot fill the
+ * memory. The last part is reserved for small bodies, so that log-ins and orders still pass when large bodies fill the
+ * rest.
  */
 const totalLimit = 64 * 1024 * 1024;
 const reservedForSmall = 8 * 1024 * 1024;

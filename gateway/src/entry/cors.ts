@@ -3,7 +3,7 @@
 import { commonHeaders } from './common-headers.ts';
 import type { GatewayRequest, GatewayResponse } from './gateway-request.ts';
 
-/** The origins whose pages may call the API: a list, in which `anyLocalPort` may be, or all. */
+/** The origins with pages that may call the API: a list, which may contain `anyLocalPort`, or all. */
 export type CorsOrigins = ReadonlySet<string> | '*';
 
 /** The entry that stands for every port of `http://localhost`: the pages that are developed on the caller's own machine. */
@@ -48,11 +48,11 @@ const preflightHeaders = [
 ] as const;
 
 /**
- * Adds the header fields that let a page of an allowed origin read the response, whatever the response will be.
+ * Adds the header fields that let a page of an allowed origin read any response.
  *
  * `Access-Control-Allow-Credentials` is never sent: the shop has no cookies, and pages send the access token
  * themselves.
- * @returns whether the request comes from an allowed origin
+ * @returns whether the request has an allowed origin
  */
 export function allowOrigin(request: GatewayRequest, origins: CorsOrigins | undefined): boolean {
   if (origins === undefined || request.url?.startsWith(apiPath) !== true) return false;

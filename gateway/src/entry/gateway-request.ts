@@ -17,7 +17,7 @@ export class GatewayRequest extends IncomingMessage {
   began = 0;
   /** The span of the request, when its trace is sampled. */
   span: Span | undefined = undefined;
-  /** The path without the query, in its only accepted form. */
+  /** The normalized path without the query. */
   path = '';
   /** The host and port of a target in absolute-form; undefined for a target that is a path. */
   authority: string | undefined = undefined;

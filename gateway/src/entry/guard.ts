@@ -20,7 +20,7 @@ export interface GuardOptions {
   readonly maximumHeader: number;
   /** Milliseconds from the first byte of the request to the end of the response's header section. */
   readonly deadline: number;
-  /** The origins whose pages may call the API; none when undefined. */
+  /** The origins with pages that may call the API; none when undefined. */
   readonly corsOrigins?: CorsOrigins | undefined;
 }
 
@@ -29,14 +29,14 @@ const allow = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
 /** Container networks also name hosts with underscores, which RFC 3986 section 3.2.2 permits. */
 const hostForm = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-/** Refuses a request that is not unambiguously well-formed, and records its identity for the policies. */
+/** Rejects a request that is not unambiguously well-formed, and records its identity for the policies. */
 export function guard(options: GuardOptions): Middleware {
   return (request, response, next) => {
-    // Every response needs an id and a trace, also when the header section is refused below.
+    // Every response needs an id and a trace, also when the header section is rejected below.
     identifyRequest(request);
     measureRequest(request, response);
     request.deadline = performance.now() + options.deadline;
-    // The header fields are added before the checks, so that the page can read why its request is refused.
+    // The header fields are added before the checks, so that the page can read why its request is rejected.
     const fromPage = allowOrigin(request, options.corsOrigins);
     const fields = readHeaderFields(request.rawHeaders, options.maximumHeader);
     request.forwardable = fields.forwardable;
@@ -61,8 +61,8 @@ export function guard(options: GuardOptions): Middleware {
     }
     const state = traceState(request);
     if (state !== undefined) request.forwardable.push('tracestate', state);
-    // The scope is a copy and not the request itself, because a connection to an upstream that is opened in this scope
-    // keeps the scope for its whole life.
+    // The scope is a copy and not the request itself, because a connection to an upstream retains the scope in which it
+    // was opened.
     inRequest({ id: request.id, traceparent: request.traceparent }, next);
   };
 }
@@ -91,8 +91,8 @@ function readAddress(request: GatewayRequest, fields: HeaderFields, trustedProxi
 }
 
 /**
- * Accepts only framings that every parser reads in the same way (RFC 9112 section 6.3). Node already refuses a request
- * with two framings.
+ * Accepts only framings that every parser reads in the same way (RFC 9112 section 6.3). Node.js already rejects a
+ * request with two framings.
  */
 function checkFraming(request: GatewayRequest, { single }: HeaderFields, maximumBody: number): void {
   const length = single.get('content-length');

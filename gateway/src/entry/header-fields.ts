@@ -1,5 +1,5 @@
-// Reads the header section of a request once, from its raw form: refuses it, or splits it into kept and forwarded
-// fields.
+// Parses the header section of a request: rejects it, or splits it into fields for the gateway and fields for the
+// upstream.
 import { Problem } from '@shop/shared/problem';
 
 export interface HeaderFields {
@@ -7,7 +7,7 @@ export interface HeaderFields {
   readonly forwardable: string[];
   /** Fields that the gateway itself reads. Each occurs at most once in the request. */
   readonly single: ReadonlyMap<string, string>;
-  /** All values of X-Forwarded-For, joined; used only behind trusted proxies. */
+  /** All values of X-Forwarded-For, joined; used only after trusted proxies. */
   readonly forwardedFor: string;
   readonly forwardedProto: string;
 }
@@ -113,7 +113,10 @@ function withoutNamed(fields: HeaderFields & { single: Map<string, string> }, co
   return { ...fields, forwardable: remaining };
 }
 
-/** Many servers turn an underscore into a hyphen, so a name with an underscore could become one of the kept fields. */
+/**
+ * Many servers convert an underscore into a hyphen, so a name with an underscore could become one of the retained
+ * fields.
+ */
 function isKept(name: string): boolean {
   return kept.has(name) || name.includes('_') || keptPrefixes.some((prefix) => name.startsWith(prefix));
 }

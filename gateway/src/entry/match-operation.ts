@@ -40,8 +40,8 @@ export function readPublicOperations(file: string): PublicOperations {
 /**
  * Sets the operation of the request. OPTIONS of a known path has none.
  * @param maximumBody the maximum bytes of a body that is not a file
- * @throws Problem 404 for an unknown path, 405 with `Allow` for an unknown method, 413 for a body whose declared length
- * is too large
+ * @throws Problem 404 for an unknown path, 405 with `Allow` for an unknown method, 413 for a body with a declared
+ * length that is too large
  */
 export function matchOperation({ paths, root }: PublicOperations, maximumBody: number): Step {
   return (request) => {

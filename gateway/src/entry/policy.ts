@@ -11,7 +11,7 @@ export interface Policy {
   readonly policy: (action: never, config: { readonly gatewayConfig: GatewayConfig }) => Middleware;
 }
 
-/** One step of an API request. It throws, or rejects with, the problem that ends the request. */
+/** One step of an API request. To stop the request, it throws, or rejects with, a problem. */
 export type Step = (request: GatewayRequest, response: GatewayResponse) => Promise<void> | undefined;
 
 /** The schema of a policy's action. Every listed property is required. */

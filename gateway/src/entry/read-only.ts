@@ -6,7 +6,7 @@ import type { GatewayRequest, GatewayResponse } from '../entry/gateway-request.t
 const allow = 'GET, HEAD, OPTIONS';
 
 /**
- * Whether the request is GET or HEAD. OPTIONS is answered here.
+ * Returns whether the request is GET or HEAD. Sends the response to OPTIONS.
  * @throws Problem 405 with `Allow` for every other method
  */
 export function isRead(request: GatewayRequest, response: GatewayResponse): boolean {

@@ -18,10 +18,10 @@ export function bodyBound(operation: OperationOutline | undefined, maximum: numb
 }
 
 /**
- * The body of a request, at most `maximum` bytes or as many as its contract accepts. The first call starts to read it;
- * each further call returns the same promise.
+ * Returns the body of a request, at most `maximum` bytes or as many as its contract accepts. The first call starts to
+ * read it; each further call returns the same promise.
  * @throws Problem 413 past the maximum; 503 with `Retry-After` when the buffered bodies exceed their common bound; 400
- *   when the client closed the connection or the request was refused meanwhile
+ * when the client closed the connection or the request was rejected meanwhile
  */
 export function receiveBody(request: GatewayRequest, response: GatewayResponse, maximum: number): Promise<Body> {
   request.body ??= startReading(request, response, bodyBound(request.operation, maximum));
@@ -40,13 +40,13 @@ function startReading(request: GatewayRequest, response: GatewayResponse, maximu
   return new Promise((resolve, reject) => {
     request.bodyBuffer = new BodyBuffer(maximum, chunked ? maximum : length, resolve, reject);
     request.on('data', onData).on('end', onEnd).on('error', onAbort).on('close', onAbort);
-    // The buffer is kept until the response closes, because a second attempt may send it again.
+    // The buffer is retained until the response closes, because a second attempt may send it again.
     response.on('close', () => request.bodyBuffer?.release());
   });
 }
 
-// All requests share these listeners. Thousands of requests may wait for their senders, and each closure that a request
-// keeps makes every garbage collection slower.
+// All requests share these listeners. Thousands of requests may wait for their senders, and each closure of a request
+// makes every garbage collection slower.
 function onData(this: GatewayRequest, chunk: Buffer): void {
   this.bodyBuffer?.add(chunk);
 }
@@ -75,14 +75,15 @@ async function* streamBody(request: GatewayRequest, response: GatewayResponse, m
     }
     if (connectionEnded(request)) throw incompleteBody();
   } finally {
-    // The upstream may have answered before the end. Many clients read the answer only when they have sent everything.
+    // The upstream may have responded before the end of the body. Many clients read the response only after they have
+    // sent everything.
     request.resume();
   }
 }
 
 /**
- * Whether the connection can carry no further response. The request may have been refused because it was late; then it
- * must not be executed.
+ * Returns whether the connection can carry no further response. The request may have been rejected because it was late;
+ * then it must not be executed.
  */
 function connectionEnded({ socket }: GatewayRequest): boolean {
   return !socket.writable;

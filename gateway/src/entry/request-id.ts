@@ -5,8 +5,7 @@ import type { GatewayRequest } from './gateway-request.ts';
 const validState = /^[\x20-\x7e]{1,512}$/;
 
 /**
- * Sets the request's id, arrival time, span and this hop's `traceparent`. It runs before any check can refuse the
- * request.
+ * Sets the request's id, arrival time, span and this hop's `traceparent`. Runs before any check can reject the request.
  */
 export function identifyRequest(request: GatewayRequest): void {
   const { id, traceparent, began, span } = arrivalOf(request.headers);

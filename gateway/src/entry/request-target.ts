@@ -1,10 +1,10 @@
-// The request target: each path is brought into one form, which every parser reads in the same way.
+// Parses the request target: each path is normalized, so that every parser reads it in the same way.
 import { Problem } from '@shop/shared/problem';
 import { withLowerCaseIds } from '@shop/shared/runtime';
 
 // Printable ASCII without `#`, which a request target cannot contain.
 const visible = /^[\x21\x22\x24-\x7e]+$/;
-// Text whose meaning changes when a server behind the gateway decodes or resolves it.
+// Characters that change their meaning when an upstream server decodes or resolves them.
 const ambiguous: readonly [RegExp, string][] = [
   [/\\|%5c/i, 'a backslash'],
   [/%2f/i, 'an encoded slash'],
@@ -17,13 +17,15 @@ const ambiguous: readonly [RegExp, string][] = [
 const plain = /^(?:\/\.well-known)?(?:\/[a-z0-9_~-][a-z0-9._~-]*)+$/;
 
 export interface RequestTarget {
-  /** The path in its only form: unreserved characters are not encoded, and ids are in lower case. */
+  /** The normalized path: unreserved characters are not encoded, and ids are in lower case. */
   readonly path: string;
   /** The path and the query, which is unchanged. */
   readonly target: string;
 }
 
-/** The authority and the path of a target in absolute-form (RFC 9112 section 3.2.2); undefined for another form. */
+/**
+ * Returns the authority and the path of a target in absolute-form (RFC 9112 section 3.2.2); undefined for another form.
+ */
 export function splitAbsoluteForm(target: string): { authority: string; target: string } | undefined {
   const [, authority, rest = ''] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(target) ?? [];
   if (authority === undefined) return undefined;
@@ -31,9 +33,9 @@ export function splitAbsoluteForm(target: string): { authority: string; target: 
 }
 
 /**
- * Reads a request target in origin-form (RFC 9112 section 3.2.1).
- * @throws Problem 414 past `maximum` bytes; 400 for another form or an ambiguous path; 404 for a path in a form that no
- *   resource has: upper-case letters outside ids, other escapes, a trailing slash
+ * Parses a request target in origin-form (RFC 9112 section 3.2.1).
+ * @throws Problem 414 past `maximum` bytes; 400 for another form or an ambiguous path; 404 for a path that no resource
+ * has: upper-case letters outside ids, other escapes, a trailing slash
  */
 export function readRequestTarget(given: string, maximum: number): RequestTarget {
   if (given.length > maximum) {

@@ -46,9 +46,10 @@ export function sendProblem(request: GatewayRequest, response: GatewayResponse, 
 }
 
 /**
- * The bytes of a refusal that ends its connection. The refusal of a HEAD request has no body (RFC 9110 section 9.3.2).
- * @param method the method of the refused request, as far as it is known
- * @param request the refused request, when the guard has seen it
+ * Returns the bytes of an error response after which the connection closes. The response to a HEAD request has no body
+ * (RFC 9110 section 9.3.2).
+ * @param method the method of the rejected request, as far as it is known
+ * @param request the rejected request, when the guard has seen it
  */
 export function rawRefusal(problem: Problem, method: string | undefined, request?: GatewayRequest): string {
   const identity: Identity = request?.id ? request : { ...requestIdentity({}), scheme: 'http', responseHeaders: [] };

@@ -1,5 +1,5 @@
-// Step `failed-attempts`: bounds failed log-ins and registrations for one e-mail address or client id, without
-// excluding its owner. Also bounds requests for password resets, all of which count.
+// Step `failed-attempts`: limits failed log-ins and registrations for one e-mail address or client id, without
+// excluding its owner. Also limits requests for password resets, all of which count.
 import { createHash } from 'node:crypto';
 import { clientNetwork } from '@shop/shared/runtime';
 import { emailKey } from '@shop/shared/shop';
@@ -22,7 +22,7 @@ const day = 24 * 60 * 60;
 /** How long a client network that succeeded with an e-mail address is exempt from `failuresPerEmail`. */
 const rememberedFor = 30 * day;
 /**
- * Milliseconds before the end of a window. In this time no count is taken back, because the change could affect the
+ * Milliseconds before the end of a window. In this period no count is subtracted, because the change could affect the
  * next window.
  */
 const safetyMargin = 1_000;
@@ -87,7 +87,7 @@ export class FailedAttempts {
   readonly #succeeded: RememberedKeys;
   readonly #counts: 'failures' | 'every';
 
-  /** @param counts `every` for an operation whose answer does not show whether an attempt failed */
+  /** @param counts `every` for an operation with a response that does not show whether an attempt failed */
   constructor(store: RateLimitStore, name: string, bounds: EmailBounds, counts: 'failures' | 'every' = 'failures') {
     const bound = (kind: string, allowed: number | undefined): Counted | undefined =>
       allowed === undefined ? undefined : new Counted(store, `${name}:${kind}`, allowed);
@@ -98,8 +98,9 @@ export class FailedAttempts {
   }
 
   /**
-   * Counts the attempt as failed until its response shows otherwise. So concurrent attempts are bounded like successive
-   * ones, and a client gains nothing by closing the connection early. An attempt that is refused here stays counted.
+   * Counts the attempt as failed until its response shows otherwise. So concurrent attempts are limited like successive
+   * ones, and a client gains no attempts by closing the connection early. An attempt that is rejected here stays
+   * counted.
    * @param network of the client
    * @throws Problem 429 with `Retry-After` when the e-mail address in the body has failed too often
    */
@@ -122,15 +123,15 @@ export class FailedAttempts {
 }
 
 /**
- * An address of 254 characters is never longer in any decomposed form. Normalizing a much longer text could take
+ * An address of 254 characters is never longer in any decomposed form. Normalizing a much longer string could take
  * seconds.
  */
 const longestEmail = 2_048;
 
-// Decodes as the service does: it accepts a byte order mark, which JSON.parse alone refuses.
+// Decodes as the service does: it accepts a byte order mark, which JSON.parse alone rejects.
 const utf8 = new TextDecoder();
 
-/** The e-mail address in the form in which accounts compares it, or the client id of a machine. */
+/** Returns the normalized e-mail address, as accounts compares it, or the client id of a machine. */
 function emailIn(body: unknown): string | undefined {
   if (!Buffer.isBuffer(body)) return undefined;
   try {
@@ -140,7 +141,7 @@ function emailIn(body: unknown): string | undefined {
     if (typeof email !== 'string' || email.length > longestEmail) return undefined;
     return emailKey(email).slice(0, 254);
   } catch {
-    // The service refuses a body that is not JSON.
+    // The service rejects a body that is not JSON.
     return undefined;
   }
 }

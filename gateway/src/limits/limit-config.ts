@@ -9,7 +9,9 @@ export interface FailureBounds {
   readonly failuresPerEmail?: number;
 }
 
-/** Attempts a minute after which a client has to wait, for an operation that gives every attempt the same answer. */
+/**
+ * Attempts a minute after which a client has to wait, for an operation that returns the same response to every attempt.
+ */
 export interface AttemptBounds {
   /** The bound for one e-mail address and one client network. */
   readonly attemptsPerEmailAndAddress?: number;

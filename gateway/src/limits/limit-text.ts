@@ -1,4 +1,4 @@
-// The limits of an operation as a text, for its description in the published contract.
+// Describes the limits of an operation for the published contract.
 import type { ApiLimit, OperationLimit } from './limit-config.ts';
 
 /** Each bound of an operation beside its rate, after "At most …". */

@@ -7,12 +7,12 @@ import { type RememberedKeys, rememberInMemory, rememberInRedis } from './rememb
 export interface RateLimitStore {
   /** A counter that allows `points` within `seconds` for each key. */
   counter(name: string, points: number, seconds: number): RateLimiterAbstract;
-  /** A set of keys, each of which is remembered for `seconds`. */
+  /** Returns a set of keys, each of which is stored for `seconds`. */
   keys(name: string, seconds: number): RememberedKeys;
   close(): void;
 }
 
-// Milliseconds to wait for Redis. Counting a request must not take longer than answering it.
+// Milliseconds to wait for Redis. Counting a request must not take longer than the request itself.
 const commandTimeout = 200;
 const pingsBeforeDisconnect = 5;
 const reconnectEvery = 1_000;
@@ -68,7 +68,7 @@ class RedisStore implements RateLimitStore {
   }
 
   /**
-   * Replaces a connection on which Redis does not answer, so that no further request waits for it. Redis gets several
+   * Replaces a connection on which Redis does not respond, so that no further request waits for it. Redis gets several
    * pings before that, because the delay may have been in this process.
    */
   async #checkConnection(): Promise<void> {
@@ -108,7 +108,7 @@ class SubstituteLimiter extends RateLimiterMemory {
   }
 }
 
-/** Returns the same value for the same arguments, so that a reload of the configuration keeps the counts. */
+/** Returns the same value for the same arguments, so that a reload of the configuration does not reset the counts. */
 function memoize<Arguments extends readonly [string, ...number[]], T>(
   create: (...args: Arguments) => T,
 ): (...args: Arguments) => T {

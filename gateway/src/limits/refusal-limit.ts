@@ -1,5 +1,5 @@
-// Step `refusal-limit`: bounds the refusals that a caller can learn from. A response 409 shows that an e-mail address
-// is registered; a response 403 to a change of an account may be a guess at its password.
+// Step `refusal-limit`: limits the error responses that reveal information to a caller. A response 409 shows that an
+// e-mail address is registered; a response 403 to a change of an account may be a guess at its password.
 
 import { clientNetwork } from '@shop/shared/runtime';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
@@ -48,8 +48,8 @@ function boundsOf(store: RateLimitStore, id: string, limit: OperationLimit): Ref
 }
 
 /**
- * Counts a refusal before it is sent, so that the bounds also apply to concurrent requests.
- * @throws Problem 429 with `Retry-After` when a bound is reached
+ * Counts an error response before it is sent, so that the limits also apply to concurrent requests.
+ * @throws Problem 429 with `Retry-After` when a limit is reached
  */
 async function watch(bounds: readonly RefusalLimit[], request: GatewayRequest): Promise<void> {
   for (const bound of bounds) await bound.check(request);

@@ -1,17 +1,17 @@
-// Keys that are remembered for a long time: in this process, or in Redis so that several gateways share them.
+// Keys that are stored for a long time: in this process, or in Redis so that several gateways share them.
 import type { Redis } from 'ioredis';
 
 export interface RememberedKeys {
   /** Remembers a key. It never rejects: a key that cannot be stored is forgotten. */
   add(key: string): Promise<void>;
-  /** Whether the key is remembered; false also when Redis does not answer in time. */
+  /** Returns whether the key is stored; false also when Redis does not respond in time. */
   has(key: string): Promise<boolean>;
 }
 
 /** A key is a digest: this many of them take about 10 MB. */
 const mostInMemory = 50_000;
 
-/** Remembers the most recently used keys. */
+/** Stores the most recently used keys. */
 export function rememberInMemory(seconds: number): RememberedKeys {
   const ends = new Map<string, number>();
   return {

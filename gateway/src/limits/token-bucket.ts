@@ -58,8 +58,7 @@ export class TokenBucket {
   /**
    * Takes one request from the first quota that has one left, and adds the RateLimit header fields to the response.
    * @param network of the client
-   * @param account of the caller, if there is one: it has quotas of its own, and shares one with the accounts of its
-   *   network
+   * @param account of the caller, if known: it has separate quotas, and shares one with the accounts of its network
    * @throws Problem 429 with `Retry-After` when every quota is used up
    */
   async take(request: GatewayRequest, network: string, account?: string): Promise<void> {
@@ -69,7 +68,7 @@ export class TokenBucket {
       this.#takeOwn(account ?? network),
       shared === undefined ? undefined : consume(shared, network),
     ]);
-    // One account that is refused must not use up the share of the others.
+    // One account that is rejected must not use up the quota of the others.
     if (!own.allowed && shared !== undefined) await outsideRequests(() => shared.counter.reward(network));
     const { allowed, quota, remaining, seconds } = own.allowed && ofNetwork?.allowed === false ? ofNetwork : own;
     const policy = shared === undefined ? this.#policy : this.#accountPolicy;
@@ -97,8 +96,8 @@ interface Taken {
 }
 
 async function consume({ name, counter }: Quota, key: string): Promise<Taken> {
-  // The counter outlives the request, so it must not keep the request's context. The library resolves and rejects with
-  // the same type; a rejection with any other value is a failure.
+  // The counter outlives the request, so it must not retain the request's context. The library resolves and rejects
+  // with the same type; a rejection with any other value is a failure.
   const result = await outsideRequests(() => counter.consume(key)).then(
     (state) => ({ allowed: true, state }),
     (state: unknown) => ({ allowed: false, state }),

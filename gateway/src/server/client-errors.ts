@@ -1,5 +1,5 @@
-// Refuses bytes that are not a request, and requests that become invalid. The refusal is sent after the responses to
-// earlier requests.
+// Rejects bytes that are not a request, and requests that become invalid. The error response is sent after the
+// responses to earlier requests.
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Problem } from '@shop/shared/problem';
@@ -24,7 +24,7 @@ export function unparsedMethod({ rawPacket }: ParserError, responses: LastRespon
   return responses === undefined ? /^[A-Z]+(?= )/.exec(rawPacket?.toString('latin1', 0, 16) ?? '')?.[0] : undefined;
 }
 
-/** The problem that a parser error is answered with. */
+/** Returns the problem for a parser error. */
 export function problemFor({ code, rawPacket }: ParserError, { maximumTarget }: GuardOptions): Problem {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request-timeout', 'The request did not arrive in time.');
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
@@ -39,8 +39,8 @@ export function problemFor({ code, rawPacket }: ParserError, { maximumTarget }: 
 }
 
 /**
- * Ends a connection on which something is invalid: the body of the last request, or bytes after it that are not a
- * request. The responses to the earlier requests are sent first.
+ * Closes a connection with invalid data: the body of the last request, or bytes after it that are not a request. The
+ * responses to the earlier requests are sent first.
  * @param method that of an invalid request, as far as it is known
  */
 export function refuse(socket: Socket, problem: Problem, responses?: LastResponses, method?: string): void {
@@ -48,7 +48,7 @@ export function refuse(socket: Socket, problem: Problem, responses?: LastRespons
   const broken = last?.req.complete === false ? last : undefined;
   const answered = broken?.writableEnded === true;
   if (broken?.headersSent && !answered) {
-    // A refusal cannot be written into the middle of a response.
+    // An error response cannot be written into the middle of a response.
     socket.destroy();
     return;
   }
@@ -64,8 +64,8 @@ export function refuse(socket: Socket, problem: Problem, responses?: LastRespons
 }
 
 /**
- * Sends these bytes and ends the connection. The socket is still read for a while, because a reset could arrive before
- * the bytes do.
+ * Sends these bytes and closes the connection. The socket is still read for a while, because a reset could arrive
+ * before the bytes do.
  */
 function endConnection(socket: Socket, bytes: string): void {
   if (!socket.writable) return;

@@ -10,7 +10,7 @@ import { runInNewContext } from 'node:vm';
 const growth = 200;
 
 /**
- * Frees memory that only the start needed: parsed documents, compiled schemas, the text of modules. After that, full
+ * Frees memory that only the start needed, such as parsed documents, compiled schemas and source text. After that, full
  * garbage collections are rare. V8's default growth of eight megabytes is used up within seconds, and each full
  * collection delays all requests by tens of milliseconds. Call it once.
  */

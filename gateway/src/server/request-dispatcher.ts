@@ -1,4 +1,4 @@
-// Passes the requests of each connection to the engine, in order, and refuses those that must not be executed.
+// Passes the requests of each connection to the engine, in order, and rejects those that must not be executed.
 import type { Socket } from 'node:net';
 import { Problem } from '@shop/shared/problem';
 import type { Log } from '@shop/shared/runtime';
@@ -15,10 +15,7 @@ import { type ParserError, problemFor, refuse, unparsedMethod } from './client-e
  * executed.
  */
 const pipelinedRequests = 100;
-/**
- * The maximum number of bytes of pipelined requests, bodies included, that may arrive after those that came together
- * with the first of them.
- */
+/** The maximum bytes of pipelined requests, including bodies, that may arrive after the first packet of requests. */
 const pipelinedBytes = 64 * 1_024;
 
 /** The requests of a connection without a response. An idle connection has no entry. */
@@ -49,8 +46,8 @@ export class RequestDispatcher {
   }
 
   /**
-   * Executes a request after the response to the one before it. Node parses a pipelined request immediately, but the
-   * earlier request may end the connection, and a request without a response must not be executed.
+   * Executes a request after the response to the previous one. Node.js parses a pipelined request immediately, but the
+   * earlier request may close the connection. A request that cannot get a response must not be executed.
    */
   accept(request: GatewayRequest, response: GatewayResponse): void {
     const { socket } = request;
@@ -72,14 +69,14 @@ export class RequestDispatcher {
     response.on('close', () => this.#onClose(request, response));
     if (request.leavesHttp) {
       response.shouldKeepAlive = false;
-      // The target of CONNECT is not a path. The guard refuses the method for every path.
+      // The target of CONNECT is not a path. The guard rejects the method for every path.
       if (request.method === 'CONNECT') request.url = '/';
     }
     if (previous === undefined || previous.writableFinished) this.#run(request, response);
     else this.#runAfter(previous, pending, request, response);
   }
 
-  /** Refuses what a connection has sent, because of an error of Node's parser or of its timers. */
+  /** Rejects the data of a connection after an error of Node's parser or of its timers. */
   refuse(error: ParserError, socket: Socket): void {
     if (this.#refused.has(socket)) return;
     this.#refused.add(socket);
@@ -129,7 +126,7 @@ export class RequestDispatcher {
     if (pending.previous === response) pending.previous = undefined;
     if (pending.count > 0) return;
     if (request.complete) this.#pending.delete(socket);
-    // The request was answered before its body was complete. The state is kept, so that an invalid rest does not get a
+    // The response was sent before the body was complete. The state is retained, so that an invalid rest does not get a
     // second response.
     else request.once('end', () => pending.count === 0 && this.#pending.delete(socket));
   }

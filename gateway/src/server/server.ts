@@ -26,13 +26,13 @@ const options = {
   requestTimeout: arrival,
   connectionsCheckingInterval: 100,
   keepAliveTimeout: idle,
-  // The guard refuses a request without Host. Node would answer it without a problem document.
+  // The guard rejects a request without Host. Node.js would respond without a problem document.
   requireHostHeader: false,
   insecureHTTPParser: false,
   noDelay: true,
 };
 
-/** The server, not listening yet. It answers every error with a problem document. */
+/** Creates the server, which does not listen yet. It returns a problem document for every error. */
 export function createGatewayServer(
   handle: Middleware,
   limits: ServerOptions,
@@ -46,7 +46,8 @@ export function createGatewayServer(
   const server = createServer({ ...options, maxHeaderSize }, accept as never) as Server<typeof GatewayRequest>;
   // The guard counts the fields. Node would silently drop those past its own bound.
   server.maxHeadersCount = 0;
-  // A connection is silent while its request waits for a service, and must last until the deadline is answered.
+  // A connection is silent while its request waits for a service. It must stay open until the response at the deadline
+  // is sent.
   server.timeout = Math.max(idle, limits.deadline + arrival);
   server.maxConnections = limits.maximumConnections;
   server.on('checkContinue', (request, response) => {

@@ -5,7 +5,7 @@ import type { Log } from '@shop/shared/runtime';
 
 /** Milliseconds between two checks of all connections. */
 const every = 5_000;
-/** Successive checks, 30 s in all, of which at least one must find that the client has read something. */
+/** Successive checks, 30 s in all. At least one of them must find that the client has read data. */
 const checksWithoutProgress = 6;
 
 interface Waiting {
@@ -15,9 +15,9 @@ interface Waiting {
 }
 
 /**
- * Closes each connection whose client has read nothing in `checksWithoutProgress` checks although bytes are waiting.
- * Node's own time-out restarts whenever the client sends or the server writes something. Checks are counted instead of
- * time, because this process itself may have been blocked.
+ * Closes each connection with pending bytes when its client has read nothing in `checksWithoutProgress` checks. Node's
+ * own timeout restarts whenever the client sends or the server writes data. Checks are counted instead of time, because
+ * this process itself may have been blocked.
  */
 export function watchReaders(server: Server, log: Log): void {
   const sockets = new Set<Socket>();

@@ -1,5 +1,5 @@
-// The circuit breaker of one address of an upstream: when at least half of the requests fail, the address gets no further
-// ones.
+// The circuit breaker of one address of an upstream: when at least half of the requests fail, the address gets no
+// further requests.
 
 const windowLength = 10_000;
 const fewestRequests = 20;

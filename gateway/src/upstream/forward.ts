@@ -49,7 +49,7 @@ export interface UpstreamConfig extends ForwardConfig {
 }
 
 /**
- * The upstream that the configuration of a pipeline names.
+ * Opens the upstream that the configuration of a pipeline names.
  * @param deadline milliseconds that a request has in all
  * @throws when the service endpoint has no address
  */
@@ -83,8 +83,8 @@ export function forward(upstream: Upstream, maximumBody: number): Step {
 }
 
 /**
- * Makes at most two attempts: the second one only when the first cannot have been received, or repeating it is
- * harmless. The body has arrived, because the trial of a breaker must not depend on a slow client.
+ * Makes at most two attempts. The second one is made only when the upstream cannot have received the first, or a retry
+ * is harmless. The body has arrived, because the trial of a breaker must not depend on a slow client.
  */
 async function tryHosts(
   request: GatewayRequest,
@@ -150,8 +150,8 @@ function timeLeft({ deadline }: GatewayRequest): number {
 }
 
 /**
- * Whether a second attempt is allowed: there is time left, and the upstream cannot have received the first attempt or a
- * repetition is harmless.
+ * Returns whether a second attempt is allowed: time is left, and the upstream cannot have received the first attempt or
+ * a retry is harmless.
  */
 function mayRepeat(request: GatewayRequest, body: Body, { sent, late }: UpstreamFailure): boolean {
   const whole = body === undefined || Buffer.isBuffer(body);

@@ -30,7 +30,7 @@ const droppedFields = new Set([
 /** The header fields of a response as undici passes them, with lower-case names. */
 export type ResponseFields = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The header fields that the client gets: the gateway's own, and those of the upstream that are end-to-end. */
+/** Returns the header fields for the client: the gateway's own, and the end-to-end fields of the upstream. */
 export function responseHeaders(request: GatewayRequest, status: number, fields: ResponseFields): string[] {
   const headers = commonHeaders(request);
   const named = namedBy(fields.connection);

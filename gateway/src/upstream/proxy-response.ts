@@ -1,4 +1,4 @@
-// One attempt to have an upstream answer a request. The response is streamed at the pace at which the client reads it.
+// One attempt to get a response from an upstream. The response is streamed at the pace at which the client reads it.
 import { Problem } from '@shop/shared/problem';
 import type { Dispatcher } from 'undici';
 import type { Body, GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
@@ -27,7 +27,7 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** The upstream answered, but the client must get a problem instead. */
+/** The upstream responded, but the client must get a problem instead. */
 export class WithheldResponse extends Error {
   readonly status: number;
   readonly problem: unknown;
@@ -42,7 +42,7 @@ export class WithheldResponse extends Error {
 /**
  * Sends the request to the host and the host's response to the client.
  * @returns the status of the response; undefined when the client closed the connection before that
- * @throws WithheldResponse when the response is a refusal that exceeds the limit of its caller
+ * @throws WithheldResponse when the response exceeds its caller's limit of error responses
  * @throws UpstreamFailure when no byte of a response was sent to the client
  */
 export function proxyResponse(
@@ -121,7 +121,7 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
     else this.#sendCounted(counted, controller, status, fields);
   }
 
-  /** Sends a refusal after it was counted, or withholds it. */
+  /** Counts an error response and then sends it, or withholds it. */
   #sendCounted(
     counted: Promise<void>,
     controller: Dispatcher.DispatchController,
@@ -204,9 +204,7 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
     });
   }
 
-  /**
-   * Handles a response whose rest does not arrive. An upstream that waits for a slow client does not count as stalled.
-   */
+  /** Handles a response that remains incomplete. An upstream that waits for a slow client does not count as stalled. */
   #stall(): void {
     if (this.#paused) {
       this.#timer.refresh();

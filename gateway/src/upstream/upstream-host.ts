@@ -15,7 +15,7 @@ export interface UpstreamHostOptions {
   readonly fairTime: number;
 }
 
-// Milliseconds after which an idle connection is closed. A stopping service answers for 4.5 s. Idle connections close
+// Milliseconds after which an idle connection is closed. A stopping service responds for 4.5 s. Idle connections close
 // earlier, so the service never closes one that a request has just used. The service's own limit (Keep-Alive:
 // timeout=65) applies only while it does not stop.
 const idleAtMost = 3_000;
@@ -41,9 +41,9 @@ export class UpstreamHost {
     this.options = options;
     this.#log = log;
     const idle = { keepAliveTimeout: idleAtMost, keepAliveMaxTimeout: idleAtMost };
-    // undici's own time-outs are disabled, because the caller limits the time of a response. undici keeps each timer
-    // for half a second after it was cleared, and these timers make up two thirds of the work of a busy gateway's
-    // garbage collector.
+    // undici's own timeouts are disabled, because the caller limits the time of a response. undici retains each timer
+    // for half a second after it was cleared. These timers cause two thirds of the garbage collection of a busy
+    // gateway.
     this.pool = new Pool(origin, { connections, connectTimeout, headersTimeout: 0, bodyTimeout: 0, ...idle });
     this.#probeClient = new Client(origin, { connectTimeout, ...idle });
     void this.#probe();
@@ -69,7 +69,7 @@ export class UpstreamHost {
     return this.#breaker.admits(performance.now());
   }
 
-  /** Records a request that the host answered. */
+  /** Records a request to which the host responded. */
   succeeded(): void {
     this.#breaker.succeeded(performance.now());
   }

@@ -1,4 +1,4 @@
-// An upstream is a service behind the gateway, with one host or several. The directory holds the upstreams in force.
+// An upstream is a service with one or several hosts. The directory contains the active upstreams.
 import { Problem } from '@shop/shared/problem';
 import type { Log } from '@shop/shared/runtime';
 import type { UpstreamView } from '@shop/web';
@@ -42,9 +42,9 @@ export class Upstream {
   }
 
   /**
-   * Returns the next host whose breaker admits a request, if possible one that is ready and not `tried`; undefined when
-   * no breaker does. A host that is not ready may have recovered since the last probe, and an attempt costs less than an
-   * unnecessary refusal.
+   * Returns the next host with a breaker that admits a request; undefined when no breaker does. Prefers a host that is
+   * ready and not `tried`. A host that is not ready may have recovered since the last probe, and an attempt costs less
+   * than an unnecessary error.
    */
   choose(tried?: UpstreamHost): UpstreamHost | undefined {
     this.#next = (this.#next + 1) % this.#hosts.length;
@@ -56,7 +56,7 @@ export class Upstream {
     );
   }
 
-  /** The answer to a request that no host gets. */
+  /** Returns the problem for a request when no host is available. */
   unavailable(cause?: unknown): Problem {
     const wait = Math.min(...this.#hosts.map((host) => host.wait));
     const headers = { 'Retry-After': String(Math.max(1, Math.ceil(wait / 1_000))) };
@@ -74,7 +74,7 @@ export class Upstream {
 // Milliseconds to wait, because a request that was accepted under the old configuration may still be sending its body.
 const closeAfter = 15_000;
 
-/** The upstreams of the configuration in force. A reload that keeps an upstream keeps its connections and its state. */
+/** The active upstreams. An upstream that a reload does not change retains its connections and its state. */
 export class UpstreamDirectory {
   readonly #log: Log;
   #inForce = new Map<string, Upstream>();
@@ -110,7 +110,7 @@ export class UpstreamDirectory {
   }
 
   /**
-   * Puts the opened upstreams in force after their configuration was accepted. The former ones close after their last
+   * Activates the opened upstreams after their configuration was accepted. The previous ones close after their last
    * request.
    */
   keepOpened(): void {
@@ -120,7 +120,7 @@ export class UpstreamDirectory {
     this.#opened = new Map();
   }
 
-  /** Closes the opened upstreams that are not in force, because their configuration was refused. */
+  /** Closes the opened upstreams that are not active, because their configuration was rejected. */
   forgetOpened(): void {
     this.#close([...this.#opened].filter(([key]) => !this.#inForce.has(key)));
     this.#opened = new Map();

@@ -1,4 +1,4 @@
-// The board's page: a log-in form, and an empty picture and tables that the script fills.
+// The page of the board: a log-in form, and an empty picture and tables that the script fills.
 import { operatorCommand } from '@shop/shared/shop';
 import type { Assets } from '../assets.ts';
 import { boardLayout, boardSection } from './board-layout.ts';
@@ -61,7 +61,7 @@ ${table('Requests through this gateway in the last minute', 'operations', [
   return boardLayout(assets).page({ title: 'Board', address: boardSection.address, content, head });
 }
 
-/** A heading, and a table whose rows the script fills. */
+/** Renders a heading and a table; the script fills the rows. */
 function table(title: string, id: string, columns: readonly string[]): string {
   const head = columns.map((column) => `<th scope="col">${column}</th>`).join('');
   return `<section>

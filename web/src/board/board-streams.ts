@@ -1,4 +1,4 @@
-// The streams of server-sent events behind open boards: the state of the shop, every two seconds.
+// The streams of server-sent events for open boards: the state of the shop, every two seconds.
 import type { ServerResponse } from 'node:http';
 import { Problem } from '@shop/shared/problem';
 import type { PageRequest, PageResponse } from '../page.ts';
@@ -7,7 +7,7 @@ import { partsOf, type UpstreamView } from './part-states.ts';
 import { type MetricsAddresses, ShopMetrics } from './shop-figures.ts';
 
 const every = 2_000;
-/** A stream ends after this time, and when its token is no longer valid. The page then opens the next one. */
+/** A stream closes after this time, and when its token is no longer valid. The page then opens the next one. */
 const longest = 5 * 60_000;
 /** The bounds of all open streams and of those of one account, so that no account can exclude the others. */
 const mostStreams = 50;
@@ -20,7 +20,7 @@ export interface OperationFigures {
   /** The responses from 400 to 499, and those from 500. */
   readonly refused: number;
   readonly failed: number;
-  /** Milliseconds within which half and 99 of 100 requests were answered, rounded up to the next bound. */
+  /** Milliseconds within which 50 and 99 percent of the requests were completed, rounded up to the next bound. */
   readonly half: number;
   readonly most: number;
 }
@@ -78,7 +78,7 @@ export class BoardStreams {
       const now = performance.now();
       response.write(`data: ${JSON.stringify(this.#state())}\n\n`);
       if (isValid(authorization) && !draining() && now - began <= longest) return;
-      // A client that does not read delays `close`, and nothing can be written after the end.
+      // A client that does not read delays `close`, and no data can be written after the end.
       clearInterval(timer);
       response.end();
     };

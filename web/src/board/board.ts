@@ -1,4 +1,4 @@
-// The board of the running shop for operators, and the data behind it.
+// The board of the running shop for operators, and its data.
 import { Problem } from '@shop/shared/problem';
 import { isId } from '@shop/shared/runtime';
 import type { Assets } from '../assets.ts';

@@ -1,6 +1,6 @@
-// The faults on the board, and their order: the cause comes before its symptoms.
+// The faults on the board in causal order: the cause precedes its symptoms.
 
-/** Every kind of fault. It may be the effect of one before it, and never of one behind it. */
+/** Every kind of fault. A fault can be the effect of an earlier kind in this list, and never of a later kind. */
 const fromCauseToSymptom = [
   'database-unreachable',
   'broker-unreachable',
@@ -40,13 +40,13 @@ export interface Headline extends BoardFault {
   readonly parts: string;
 }
 
-/** Sorts faults. Those of the same kind keep their order. */
+/** Sorts faults by kind, causes first. The sort is stable. */
 export function causesFirst<Fault extends BoardFault>(faults: readonly Fault[]): Fault[] {
   const rank = ({ kind }: Fault): number => fromCauseToSymptom.indexOf(kind);
   return faults.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** The faults of all parts, the causes first. Parts with the same fault share a line. */
+/** Returns the faults of all parts, causes first. Parts with the same fault share a line. */
 export function headlineOf(parts: readonly PartWithFaults[]): Headline[] {
   const faults = parts.flatMap(({ kind, name, faults }) => faults.map((fault) => ({ ...fault, of: kind, name })));
   const lines = Map.groupBy(causesFirst(faults), ({ of, name, ...fault }) => JSON.stringify(fault));

@@ -3,7 +3,7 @@ import { operatorCommand } from '@shop/shared/shop';
 import { type BoardFault, causesFirst } from './faults.ts';
 import type { ProcessFigures, QueueFigures, ShopFigures } from './shop-figures.ts';
 
-/** `impaired`: the part works, but needs attention. `unknown`: the process that knows its state does not answer. */
+/** `impaired`: the part works, but needs attention. `unknown`: the process that reports its state does not respond. */
 export type State = 'ready' | 'impaired' | 'not ready' | 'unknown';
 
 export interface BoardPart {
@@ -157,8 +157,8 @@ function schemaPart({ process: name, replicas, failing, lag = 0 }: ProcessFigure
 }
 
 /**
- * The broker has no metrics of its own: its state follows from the checks of the processes and from the queues'
- * metrics.
+ * Returns the state of the broker, which has no metrics: it is derived from the checks of the processes and the metrics
+ * of the queues.
  */
 function brokerPart(reports: readonly ProcessFigures[], queues: readonly QueueFigures[]): BoardPart {
   const missed = reports.some(({ failing }) => failing.includes('events'));

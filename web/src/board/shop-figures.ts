@@ -8,7 +8,7 @@ export type MetricsAddresses = readonly (readonly [process: string, address: str
 
 export interface ProcessFigures {
   readonly process: string;
-  /** The number of expected replicas, of those that answered, and of those that are ready. */
+  /** The number of expected replicas, of responding replicas, and of ready replicas. */
   readonly known: number;
   readonly replicas: number;
   readonly ready: number;
@@ -17,7 +17,7 @@ export interface ProcessFigures {
   /** Within the last minute. `failed` counts the responses from 500. */
   readonly requests: number;
   readonly failed: number;
-  /** Milliseconds within which half and 99 of 100 requests were answered, rounded up to the next bound. */
+  /** Milliseconds within which 50 and 99 percent of the requests were completed, rounded up to the next bound. */
   readonly half: number;
   readonly most: number;
   /** Seconds since its oldest unpublished event; undefined for a process without an outbox. */
@@ -67,11 +67,11 @@ export class ShopMetrics {
     this.#addresses = addresses;
   }
 
-  /** Asks every process once. A process that does not answer in time counts as missing. */
+  /** Polls every process once. A process that does not respond in time counts as missing. */
   async poll(): Promise<void> {
     const answers = await Promise.all(this.#addresses.map(([process, address]) => ask(process, address)));
     const at = performance.now();
-    // The last poll before the minute began is kept, as the base of the changes.
+    // The last poll before the minute began is retained, as the base of the changes.
     const first = this.#polls.findLastIndex((poll) => at - poll.at >= window);
     const known: Record<string, number> = {};
     for (const answer of answers) known[answer.process] = (known[answer.process] ?? 0) + answer.known;

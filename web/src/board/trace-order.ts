@@ -26,8 +26,8 @@ export interface BoardTrace {
 
 /**
  * Sends a GET to a service, with the token and the identity of a request.
- * @returns the parsed response; undefined when the service answers 404
- * @throws Problem 503 when the service does not answer
+ * @returns the parsed response; undefined when the service returns 404
+ * @throws Problem 503 when the service does not respond
  */
 export type AskService = (
   service: string,
@@ -35,7 +35,7 @@ export type AskService = (
   request: Pick<PageRequest, 'authorization' | 'id' | 'traceparent'>,
 ) => Promise<unknown>;
 
-/** @throws Problem 404 for an unknown order, 503 when orders does not answer */
+/** @throws Problem 404 for an unknown order, 503 when orders does not respond */
 export async function traceOrder(ask: AskService, request: PageRequest, id: string): Promise<BoardTrace> {
   const order = (await ask('orders', `/internal/orders/${id}/trace`, request)) as OrderSteps | undefined;
   if (order === undefined) throw new Problem('not-found', 'There is no such order.');

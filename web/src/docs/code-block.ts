@@ -15,7 +15,7 @@ highlight.registerAliases('sh', { languageName: 'bash' });
 highlight.registerAliases('js', { languageName: 'javascript' });
 highlight.registerAliases('ts', { languageName: 'typescript' });
 
-/** Highlighted HTML of a text. A text in another language is escaped only. Own values become elements. */
+/** Returns highlighted HTML. A string in an unsupported language is only escaped. Own values become elements. */
 export function highlighted(text: string, language = ''): string {
   if (language === 'http') return marksAsHtml(highlightedMessage(text));
   const known = highlight.getLanguage(language) !== undefined;
@@ -46,7 +46,7 @@ export interface Tab {
 }
 
 /**
- * One request in several languages, of which the first is shown.
+ * Renders one request in several languages; the first one is visible.
  * @param name different for each block of a page
  */
 export function tabbedCode(name: string, tabs: readonly Tab[]): string {

@@ -69,7 +69,7 @@ function section(type: string, mentions: readonly Mention[]): string {
   ].join('\n\n');
 }
 
-/** A text on one line, in which no `|` begins another cell. */
+/** Returns a string on one line, with `|` escaped so that it does not start another cell. */
 function cellText(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ').replaceAll('|', '\\|');
 }

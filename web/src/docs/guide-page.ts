@@ -1,4 +1,4 @@
-// The page of a guide: its text, its contents, and the guides before and after it.
+// Renders the page of a guide: its content, its table of contents, and links to the previous and next guide.
 import { escapeHtml } from '../layout.ts';
 import type { Guide, Heading } from './guide.ts';
 

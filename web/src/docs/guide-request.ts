@@ -40,7 +40,9 @@ const tokens = ['accessToken', 'staffToken', 'payerToken'];
 /** The command line of an example; undefined for other code. The examples of the page are given in their order. */
 export type CommandLines = (text: string, language: string | undefined) => string | undefined;
 
-/** @param page the Markdown of the page. A line keeps what a later example of the page needs in a variable */
+/**
+ * @param page the Markdown of the page. A line stores a value in a variable when a later example of the page needs it
+ */
 export function commandLines(page: string): CommandLines {
   const known = new Set(tokens);
   let position = 0;

@@ -71,8 +71,8 @@ function markdownUnder(base: string, page: string, headings: Heading[] = []): Ma
 }
 
 /**
- * @param text Markdown, whose first line is the title, `# …`
- * @param generated creates the Markdown that replaces a comment `<!-- name -->` on a line of its own
+ * @param text Markdown with the title `# …` in its first line
+ * @param generated creates the Markdown that replaces a comment `<!-- name -->` on a separate line
  * @param base the address of the folder of guides
  */
 export function renderGuide(
@@ -87,7 +87,7 @@ export function renderGuide(
   return { title, text: source, html, headings: headings.filter(({ depth }) => depth > 1) };
 }
 
-/** The HTML of a text in the contracts. */
+/** Returns the HTML of a description in the contracts. */
 export function inlineMarkdown(text: string): string {
   return markdownUnder('/docs', text).parse(text, { async: false });
 }

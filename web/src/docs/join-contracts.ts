@@ -125,7 +125,7 @@ function publicPaths({ document, limitOf }: ServiceContract, everywhere: Node): 
   return paths;
 }
 
-/** A request body whose description states its `x-max-bytes`. */
+/** Returns the request body with its `x-max-bytes` in the description. */
 function withBound(requestBody: unknown): unknown {
   const { 'x-max-bytes': bound, description, ...rest } = nodeOf(requestBody);
   if (bound === undefined) return requestBody;
@@ -148,7 +148,9 @@ function securitySchemes(paths: Readonly<Record<string, Node>>): Set<string> {
   return new Set(requirements.flatMap((requirement) => Object.keys(requirement)));
 }
 
-/** References whose components differ between the services, themselves or in a component that they refer to. */
+/**
+ * Returns the references to components that differ between the services, directly or in a component that they refer to.
+ */
 function ambiguousNames(parts: readonly PublicContract[]): Set<string> {
   const texts = new Map<string, string[]>();
   for (const { components } of parts) {

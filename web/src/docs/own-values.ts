@@ -1,8 +1,9 @@
-// Values of the reader in examples: ids, the e-mail address, and the shop's address. An example is written with marks.
-// A page shows each mark as an element, into which the browser puts the value that the reader has given.
+// The reader's own values in examples: ids, the e-mail address, and the shop's address. An example contains
+// placeholders. A page renders each placeholder as an element, into which the browser writes the value that the reader
+// has given.
 import { escapeHtml } from '../layout.ts';
 
-/** What a mark shows until the reader gives a value. */
+/** The content of a placeholder until the reader gives a value. */
 const shownUntilGiven = {
   origin: 'http://localhost:8080',
   accountId: 'me',
@@ -30,7 +31,7 @@ export function markOf(name: OwnValue): string {
   return `OWN_${name}_VALUE`;
 }
 
-/** A copy of a request body with marks. Of several equal members, only the first is marked. */
+/** Returns a copy of a request body with placeholders. Of several equal members, only the first is replaced. */
 export function withMarks(body: unknown): unknown {
   const left = new Set(members);
   const walk = (value: unknown): unknown => {
@@ -47,17 +48,17 @@ export function withMarks(body: unknown): unknown {
   return walk(body);
 }
 
-/** The values that a text marks, each once. */
+/** Returns the values of the placeholders in a string, each once. */
 export function marksIn(text: string): OwnValue[] {
   return [...new Set([...text.matchAll(marks)].flatMap(([, name = '']) => (isOwnValue(name) ? [name] : [])))];
 }
 
-/** Marked text with the values that are shown until the reader gives others. */
+/** Replaces placeholders with the values that are shown until the reader gives others. */
 export function withoutMarks(text: string): string {
   return text.replaceAll(marks, (mark, name: string) => (isOwnValue(name) ? shownUntilGiven[name] : mark));
 }
 
-/** Marked HTML, each mark as an element. */
+/** Replaces placeholders in HTML with elements. */
 export function marksAsHtml(html: string): string {
   return html.replaceAll(marks, (mark, name: string) =>
     isOwnValue(name) ? `<span class="own" data-own="${name}">${escapeHtml(shownUntilGiven[name])}</span>` : mark,

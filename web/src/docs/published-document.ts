@@ -6,13 +6,13 @@ import { withProblemExamples } from '../problems/problem-examples.ts';
 import { joinContracts } from './join-contracts.ts';
 import { openResponses } from './open-responses.ts';
 
-/** The contract of a service whose public operations are published. */
+/** The contract of a service with its published operations. */
 export interface PublishedContract {
   /** Its OpenAPI document, in the folder of the service. */
   readonly file: string;
   /**
-   * A text about the limits of an operation.
-   * @param needsToken whether the gateway requires a token; only then does it know the account
+   * Returns a description of the limits of an operation.
+   * @param needsToken whether the gateway requires a token; only then the account is known
    */
   limitText(operationId: string, needsToken: boolean): string;
 }
@@ -20,9 +20,9 @@ export interface PublishedContract {
 const frame = fileURLToPath(new URL('shop.openapi.yaml', import.meta.url));
 
 /**
- * The public OpenAPI document.
+ * Returns the public OpenAPI document.
  * @param options `limits`: whether the description of each operation states its limit; `closed`: whether responses
- *   refuse further members, as the services' own documents do
+ * reject further members, as the services' own documents do
  */
 export function publishedDocument(
   contracts: readonly PublishedContract[],

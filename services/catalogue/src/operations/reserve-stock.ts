@@ -34,12 +34,12 @@ type FreeLine = (ReservedLine & MovedStock) | { readonly productId: string; read
 const unlimited = { orders: 2_147_483_647, units: Number.MAX_SAFE_INTEGER };
 
 /**
- * One statement. Each part uses the result of the part before:
- * - claimed: waits for a concurrent request with the same reservation, before anything is locked;
- * - counted: locks what the account holds, and adds the reservation if the sum is within the limits;
+ * Reserves the stock in one statement. Each part uses the result of the part before:
+ * - claimed: waits for a concurrent request with the same reservation, before any lock is taken;
+ * - counted: locks the counted units of the account, and adds the reservation if the sum is within the limits;
  * - shared: does the same for the client network, when the request has one;
  * - free: locks the products in the order of their ids, so that orders of the same products wait instead of
- *   deadlocking. Products that are sold out are not locked, so that requests for them do not wait for each other;
+ * deadlocking. Products that are sold out are not locked, so that requests for them do not wait for each other;
  * - taken: reserves all lines or none.
  * @returns undefined when the id was used before
  * @throws Problem when a line cannot be reserved, or a limit of the account would be exceeded

@@ -1,10 +1,11 @@
-// The products that contain the terms of a search, the most relevant first.
+// Returns the products that contain the terms of a search, the most relevant first.
 //
-// Products that have all words in their name, brand and category come before those that have some only in their
-// description. Each of these two levels is ranked as a whole by one statement, unless it is too large for that: then it
-// is read in windows, which are random parts of all products, and ranked within each window. The level, the window, the
-// rank in it and the id make a total order that does not depend on other products, so that the next page begins where
-// the last one ended, whatever is written in between.
+// Products with all words in their name, brand and category precede those with some words only in their description.
+// One statement ranks each of these two levels as a whole, unless the level is too large. Such a level is read in
+// windows, which are random parts of all products, and ranked within each window.
+//
+// The level, the window, the rank in it and the id define a total order that does not depend on other products. So the
+// next page begins where the last one ended, even when products are written in between.
 import { type Condition, type Fragments, queryRows, type Row, tookTooLong } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
 import { readSample } from './sample.ts';

@@ -48,6 +48,7 @@ export const renewEvery = 10_000;
 // e-mail about its cancellation also waits for the one about its payment. When the cancellation was handled first, the
 // e-mails about receipt and payment are obsolete, so that none of them follows it. An e-mail that has reserved a time
 // was claimed before, and may have been sent.
+//
 // Each e-mail reserves a time in the rate limit of its recipient, once for each address (generic cell rate algorithm).
 // At its first claim it also reserves one in the rate limit of the client network that caused it. It waits for the
 // later time. The rows of the rate limits are locked, so that all senders together obey the rates.

@@ -7,7 +7,7 @@ import type { ExampleRequest } from './snippets.ts';
 const shownParameters: ReadonlySet<string> = new Set(['price', 'inStock', 'status', 'totalCost', 'sort']);
 const shortPage = 5;
 
-/** A request with the first example of the body, and marks in place of the values of the reader. */
+/** Returns a request with the first example of the body, and placeholders instead of the values of the reader. */
 export function exampleRequest(operation: OperationView): ExampleRequest {
   const { method, path, parameters, body, security, responses } = operation;
   const example = body?.examples[0];
@@ -33,7 +33,7 @@ const machineOnly: ReadonlySet<string> = new Set(['payments:write']);
 /** The value of the reader that a path parameter is; undefined for another parameter. */
 export function ownValueOf({ name, place, schema }: ParameterView): OwnValue | undefined {
   if (place !== 'path') return undefined;
-  // Staff names the account of a customer. A holder may say `me`.
+  // Staff uses the account id of a customer. A customer may use `me`.
   if (name === 'accountId' && !JSON.stringify(schema).includes('"me"')) return 'customerId';
   return isOwnValue(name) ? name : undefined;
 }
