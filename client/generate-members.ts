@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { type Field, listed, matched, ordered } from '@shop/shared/collection';
-import { isNode, type Node, nodeOf, parseYaml, referenceTokens } from '@shop/shared/contract';
+import { isNode, type Node, toNode, parseYaml, referenceTokens } from '@shop/shared/contract';
 import { stringify } from 'yaml';
 import { accountColumns } from '../services/accounts/src/account/account-columns.ts';
 import { productColumns, productFields } from '../services/catalogue/src/product/product-columns.ts';
@@ -147,25 +147,25 @@ class Creation {
 
   constructor(text: string, name: string) {
     this.text = text.replace(part, '');
-    this.#components = nodeOf(nodeOf(parseYaml(this.text)).components);
-    const { properties, required } = nodeOf(nodeOf(this.#components.schemas)[name]);
-    this.properties = nodeOf(properties);
+    this.#components = toNode(toNode(parseYaml(this.text)).components);
+    const { properties, required } = toNode(toNode(this.#components.schemas)[name]);
+    this.properties = toNode(properties);
     this.#required = required;
   }
 
   has(kind: string, name: string): boolean {
-    return name in nodeOf(this.#components[kind]);
+    return name in toNode(this.#components[kind]);
   }
 
   /** Whether a resource can lack the member. */
   isOptional(member: string): boolean {
     const isRequired = Array.isArray(this.#required) && this.#required.includes(member);
-    return !isRequired && !('default' in nodeOf(this.properties[member]));
+    return !isRequired && !('default' in toNode(this.properties[member]));
   }
 
   /** The schema of the member, as it is written. */
   schemaOf(member: string): Node {
-    const { default: _, ...schema } = nodeOf(this.properties[member]);
+    const { default: _, ...schema } = toNode(this.properties[member]);
     return schema;
   }
 
@@ -174,7 +174,7 @@ class Creation {
     const schema = this.schemaOf(member);
     if (typeof schema.$ref !== 'string' || !schema.$ref.startsWith('#')) return schema;
     const [, kind = '', name = ''] = referenceTokens(schema.$ref);
-    return nodeOf(nodeOf(this.#components[kind])[name]);
+    return toNode(toNode(this.#components[kind])[name]);
   }
 
   /** The schema of the member in a merge patch, where `null` removes an optional member. */

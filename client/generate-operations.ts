@@ -1,6 +1,6 @@
 // Generates the functions of the client: their names and their interface. Both are derived from the published contract,
 // so that a new operation needs no code in the client.
-import { dereference, type Node, nodeOf, outlineOperations } from '@shop/shared/contract';
+import { dereference, type Node, toNode, outlineOperations } from '@shop/shared/contract';
 
 /**
  * The names that the rule of `nameOf` would not give; null for an operation without a function. `shop.products` lists by
@@ -20,7 +20,7 @@ const namesById: Readonly<Record<string, string | null>> = {
 };
 
 /** Method and path → what the client must know about the operation. */
-export function endpointsOf(document: Node): Record<string, object> {
+export function toEndpoints(document: Node): Record<string, object> {
   const entries = operationsOf(document).map(({ target, id, name, keyed, isList, mediaType, filters }) => [
     target,
     {
@@ -88,8 +88,8 @@ interface ClientOperation {
 
 function operationsOf(document: Node): ClientOperation[] {
   const found = outlineOperations(document).map(({ method, path, operationId: id, takesKey }): ClientOperation => {
-    const shared = nodeOf(nodeOf(document.paths)[path]);
-    const operation = nodeOf(shared[method]);
+    const shared = toNode(toNode(document.paths)[path]);
+    const operation = toNode(shared[method]);
     const parameters = [shared.parameters, operation.parameters]
       .flatMap((list) => (Array.isArray(list) ? list : []))
       .map((parameter) => dereference(document, parameter));
@@ -102,7 +102,7 @@ function operationsOf(document: Node): ClientOperation[] {
       summary: String(operation.summary),
       keyed: takesKey,
       isList,
-      mediaType: Object.keys(nodeOf(nodeOf(operation.requestBody).content))[0],
+      mediaType: Object.keys(toNode(toNode(operation.requestBody).content))[0],
       filters: ofQuery
         .filter(({ schema }) => dereference(document, schema).type === 'array')
         .map((each) => String(each.name)),
@@ -115,9 +115,9 @@ function operationsOf(document: Node): ClientOperation[] {
 }
 
 function isPaged(document: Node, operation: Node): boolean {
-  const answer = dereference(document, nodeOf(operation.responses)['200'] ?? {});
-  const schema = nodeOf(nodeOf(nodeOf(answer.content)['application/json']).schema);
-  return 'pagination' in nodeOf(dereference(document, schema).properties);
+  const answer = dereference(document, toNode(operation.responses)['200'] ?? {});
+  const schema = toNode(toNode(toNode(answer.content)['application/json']).schema);
+  return 'pagination' in toNode(dereference(document, schema).properties);
 }
 
 /**

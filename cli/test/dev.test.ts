@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { serviceNames } from '@shop/shared/shop';
 import { eventually } from '@shop/shared/testing';
 import { copyCheckout } from '../../test/faults/outages/copy-checkout.ts';
-import { processesOf, watchSources } from '../src/launcher/watch-sources.ts';
+import { findProcesses, watchSources } from '../src/launcher/watch-sources.ts';
 import { launchShop, processIdOf, type StartedShop } from './started-shop.ts';
 
 describe('processes that read a file', () => {
@@ -19,7 +19,7 @@ describe('processes that read a file', () => {
     ['web/src/layout.ts', ['gateway']],
     ['docs/errors.md', ['gateway']],
   ])('are named for %s', (path, processes) => {
-    expect(processesOf(path)).toEqual(processes);
+    expect(findProcesses(path)).toEqual(processes);
   });
 
   it.each([
@@ -29,7 +29,7 @@ describe('processes that read a file', () => {
     'services/orders/src/.get-order.ts.swp',
     'bench/main.ts',
   ])('are none for %s', (path) => {
-    expect(processesOf(path)).toEqual([]);
+    expect(findProcesses(path)).toEqual([]);
   });
 });
 

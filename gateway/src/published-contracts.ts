@@ -1,6 +1,6 @@
 // The contracts of the operations that the gateway forwards, for the published document.
 import { isAbsolute, join } from 'node:path';
-import { type Node, nodeOf } from '@shop/shared/contract';
+import { type Node, toNode } from '@shop/shared/contract';
 import type { PublishedContract } from '@shop/web';
 import type { GatewayConfig } from './entry/gateway-config.ts';
 import type { ApiLimit } from './limits/limit-config.ts';
@@ -23,5 +23,5 @@ export function publishedContracts(config: Pick<GatewayConfig, 'pipelines'>, fol
 /** The action of the policy `api` in a pipeline; an empty node without it. */
 function apiAction(policies: GatewayConfig['pipelines'][string]['policies']): Node {
   const steps = policies.map((policy) => policy.api).find((value) => value !== undefined);
-  return nodeOf(nodeOf(Array.isArray(steps) ? steps[0] : steps).action);
+  return toNode(toNode(Array.isArray(steps) ? steps[0] : steps).action);
 }

@@ -1,5 +1,5 @@
 // What the gate reports, and where a comparison is in a contract.
-import { nodeOf } from '@shop/shared/contract';
+import { toNode } from '@shop/shared/contract';
 
 /** A change that breaks a client, a consumer of events, an operator's script or a dashboard. */
 export interface BreakingChange {
@@ -27,7 +27,7 @@ export function within(place: Place, part: string): Place {
  * refers to it.
  */
 export function componentAt(before: unknown, after: unknown, place: Place, kind: string): Place {
-  const [reference, same] = [nodeOf(before).$ref, nodeOf(after).$ref];
+  const [reference, same] = [toNode(before).$ref, toNode(after).$ref];
   if (typeof reference !== 'string' || reference !== same) return place;
   const subject = reference.slice(reference.lastIndexOf('/') + 1);
   return { subject, words: `${kind} ${subject}`, usedBy: place.usedBy ?? place.words };

@@ -1,6 +1,6 @@
 // Compares two versions of a service's AsyncAPI document: the events that it sends, and those that it handles.
 import { isDeepStrictEqual } from 'node:util';
-import { dereference, type Node, nodeOf } from '@shop/shared/contract';
+import { dereference, type Node, toNode } from '@shop/shared/contract';
 import { type BreakingChange, changeAt, type Place } from './breaking-change.ts';
 import { SchemaComparison } from './compare-schemas.ts';
 
@@ -19,7 +19,7 @@ export function compareAsyncApi(before: Node, after: Node, service: string): Bre
     if (!isDeepStrictEqual(bindingsOf(before, channel), bindingsOf(after, same)))
       changes.push(changeAt(place, 'its binding to the broker was changed'));
     // The channels of the shop have one message each.
-    const [old, now] = [channel, same].map(({ messages }) => Object.values(nodeOf(messages))[0]);
+    const [old, now] = [channel, same].map(({ messages }) => Object.values(toNode(messages))[0]);
     schemas.compare(
       dereference(before, old).payload,
       dereference(after, now).payload,
@@ -44,8 +44,8 @@ interface Operation {
 /** Action and event → operation. */
 function operationsOf(document: Node): Map<string, Operation> {
   return new Map(
-    Object.values(nodeOf(document.operations)).map((operation) => {
-      const { action, channel: reference } = nodeOf(operation);
+    Object.values(toNode(document.operations)).map((operation) => {
+      const { action, channel: reference } = toNode(operation);
       const channel = dereference(document, reference);
       const event = String(channel.address);
       return [`${String(action)} ${event}`, { action: String(action), event, channel }];

@@ -1,6 +1,6 @@
 // Compares two versions of an OpenAPI document: what requests it accepts, and what responses it promises.
 import { isDeepStrictEqual } from 'node:util';
-import { dereference, isNode, methods, type Node, nodeOf } from '@shop/shared/contract';
+import { dereference, isNode, methods, type Node, toNode } from '@shop/shared/contract';
 import { type BreakingChange, changeAt, componentAt, type Place, within } from './breaking-change.ts';
 import { SchemaComparison } from './compare-schemas.ts';
 import { listOf } from './effective-schema.ts';
@@ -25,11 +25,11 @@ class OpenApiComparison {
   }
 
   run(kind: string): BreakingChange[] {
-    for (const [path, item] of Object.entries(nodeOf(this.#before.paths))) {
-      const next = nodeOf(nodeOf(this.#after.paths)[path]);
+    for (const [path, item] of Object.entries(toNode(this.#before.paths))) {
+      const next = toNode(toNode(this.#after.paths)[path]);
       for (const method of methods) {
-        const operation = nodeOf(item)[method];
-        if (isNode(operation)) this.#operation(path, method, [nodeOf(item), next], kind);
+        const operation = toNode(item)[method];
+        if (isNode(operation)) this.#operation(path, method, [toNode(item), next], kind);
       }
     }
     this.#securitySchemes();
@@ -42,7 +42,7 @@ class OpenApiComparison {
   }
 
   #operation(path: string, method: string, [oldItem, nextItem]: readonly [Node, Node], kind: string): void {
-    const old = nodeOf(oldItem[method]);
+    const old = toNode(oldItem[method]);
     const next = nextItem[method];
     const subject = String(old.operationId);
     const place: Place = { subject, words: `${kind} ${method.toUpperCase()} ${path}, ${subject}` };
@@ -58,7 +58,7 @@ class OpenApiComparison {
       place,
     );
     this.#requestBody(old.requestBody, next.requestBody, within(place, 'body'));
-    this.#responses(nodeOf(old.responses), nodeOf(next.responses), place);
+    this.#responses(toNode(old.responses), toNode(next.responses), place);
   }
 
   /** Every credential that was sufficient must still be. */
@@ -83,16 +83,16 @@ class OpenApiComparison {
   }
 
   #securitySchemes(): void {
-    const schemes = (document: Node): Node => nodeOf(nodeOf(document.components).securitySchemes);
+    const schemes = (document: Node): Node => toNode(toNode(document.components).securitySchemes);
     for (const [name, scheme] of Object.entries(schemes(this.#before))) {
-      const [old, next] = [scheme, schemes(this.#after)[name]].map((each) => withoutDescription(nodeOf(each)));
+      const [old, next] = [scheme, schemes(this.#after)[name]].map((each) => withoutDescription(toNode(each)));
       if (!isDeepStrictEqual(old, next))
         this.#report({ subject: name, words: `security scheme ${name}` }, 'was changed');
     }
   }
 
   #servers(): void {
-    const urls = (document: Node): unknown[] => listOf(document.servers).map((server) => nodeOf(server).url);
+    const urls = (document: Node): unknown[] => listOf(document.servers).map((server) => toNode(server).url);
     for (const url of urls(this.#before))
       if (!urls(this.#after).includes(url))
         this.#report({ subject: 'servers', words: `server ${String(url)}` }, 'was removed');
@@ -156,8 +156,8 @@ class OpenApiComparison {
     const place = componentAt(before, after, origin, 'response');
     if (place !== origin && !this.#first(`response ${place.subject}`)) return;
     const [old, next] = [dereference(this.#before, before), dereference(this.#after, after)];
-    for (const [name, header] of Object.entries(nodeOf(old.headers)))
-      this.#header(header, nodeOf(next.headers)[name], within(place, `header ${name}`));
+    for (const [name, header] of Object.entries(toNode(old.headers)))
+      this.#header(header, toNode(next.headers)[name], within(place, `header ${name}`));
     this.#content(old, next, 'produced', place);
   }
 
@@ -172,16 +172,16 @@ class OpenApiComparison {
   }
 
   #content(old: Node, next: Node, direction: 'accepted' | 'produced', place: Place): void {
-    for (const [mediaType, body] of Object.entries(nodeOf(old.content))) {
+    for (const [mediaType, body] of Object.entries(toNode(old.content))) {
       const at = within(place, mediaType);
-      const same = nodeOf(next.content)[mediaType];
+      const same = toNode(next.content)[mediaType];
       if (!isNode(same)) {
         this.#report(at, 'was removed');
         continue;
       }
-      this.#schemas.compare(nodeOf(body).schema, same.schema, direction, at);
+      this.#schemas.compare(toNode(body).schema, same.schema, direction, at);
       const codes = problemCodesOf(same);
-      for (const code of problemCodesOf(nodeOf(body)))
+      for (const code of problemCodesOf(toNode(body)))
         if (!codes.includes(code)) this.#report(at, `the problem code ${code} was removed`);
     }
   }
@@ -195,8 +195,8 @@ class OpenApiComparison {
 
 /** The codes of the examples of a problem document. */
 function problemCodesOf({ example, examples }: Node): unknown[] {
-  const values = [example, ...Object.values(nodeOf(examples)).map((each) => nodeOf(each).value)];
-  return values.map((value) => nodeOf(value).code).filter((code) => code !== undefined);
+  const values = [example, ...Object.values(toNode(examples)).map((each) => toNode(each).value)];
+  return values.map((value) => toNode(value).code).filter((code) => code !== undefined);
 }
 
 /** No security at all is one alternative that needs no credentials. */

@@ -1,5 +1,5 @@
 // Compares what operators rely on: settings, deployments, commands, metrics, migrations, and the statuses of problem codes.
-import { type Node, nodeOf } from '@shop/shared/contract';
+import { type Node, toNode } from '@shop/shared/contract';
 import { type BreakingChange, changeAt, type Place, within } from './breaking-change.ts';
 import { SchemaComparison } from './compare-schemas.ts';
 import { listOf } from './effective-schema.ts';
@@ -7,17 +7,17 @@ import { listOf } from './effective-schema.ts';
 /** @param before process → schema of its environment */
 export function compareSettings(before: Node, after: Node): BreakingChange[] {
   return Object.entries(before).flatMap(([process, old]) => {
-    const next = nodeOf(after[process]);
-    const { properties } = nodeOf(next);
-    const placeOf = (name: string): Place => ({ subject: name, words: `setting ${name} of ${process}` });
-    const wanted = listOf(nodeOf(old).required);
+    const next = toNode(after[process]);
+    const { properties } = toNode(next);
+    const toSortKey = (name: string): Place => ({ subject: name, words: `setting ${name} of ${process}` });
+    const wanted = listOf(toNode(old).required);
     const required = listOf(next.required)
       .filter((name) => !wanted.includes(name))
-      .map((name) => changeAt(placeOf(String(name)), 'is required now'));
-    const values = Object.entries(nodeOf(nodeOf(old).properties)).flatMap(([name, schema]) => {
-      if (!(name in nodeOf(properties))) return [changeAt(placeOf(name), 'was removed')];
+      .map((name) => changeAt(toSortKey(String(name)), 'is required now'));
+    const values = Object.entries(toNode(toNode(old).properties)).flatMap(([name, schema]) => {
+      if (!(name in toNode(properties))) return [changeAt(toSortKey(name), 'was removed')];
       const comparison = new SchemaComparison({ before, after });
-      comparison.compare(schema, nodeOf(properties)[name], 'accepted', placeOf(name));
+      comparison.compare(schema, toNode(properties)[name], 'accepted', toSortKey(name));
       return comparison.changes;
     });
     return [...required, ...values];
@@ -27,11 +27,11 @@ export function compareSettings(before: Node, after: Node): BreakingChange[] {
 /** @param before deployment → service or object → the properties that have to stay as they are */
 export function compareDeployment(before: Node, after: Node): BreakingChange[] {
   return Object.entries(before).flatMap(([deployment, objects]) =>
-    Object.entries(nodeOf(objects)).flatMap(([name, old]) => {
-      const next = nodeOf(after[deployment])[name];
+    Object.entries(toNode(objects)).flatMap(([name, old]) => {
+      const next = toNode(after[deployment])[name];
       const place: Place = { subject: name, words: `${name} of ${deployment}` };
       if (next === undefined) return [changeAt(place, 'was removed')];
-      return compareProperties(nodeOf(old), nodeOf(next), place);
+      return compareProperties(toNode(old), toNode(next), place);
     }),
   );
 }
@@ -42,10 +42,10 @@ export function compareCommands(before: Node, after: Node): BreakingChange[] {
     const place: Place = { subject: name, words: name === 'exitCodes' ? 'exit codes' : `command ${name}` };
     const next = after[name];
     if (next === undefined) return [changeAt(place, 'was removed')];
-    if (name === 'exitCodes') return compareProperties(nodeOf(old), nodeOf(next), place);
+    if (name === 'exitCodes') return compareProperties(toNode(old), toNode(next), place);
     return [
-      ...compareOptions(nodeOf(nodeOf(old).options), nodeOf(nodeOf(next).options), place),
-      ...compareArguments(listOf(nodeOf(old).arguments), listOf(nodeOf(next).arguments), place),
+      ...compareOptions(toNode(toNode(old).options), toNode(toNode(next).options), place),
+      ...compareArguments(listOf(toNode(old).arguments), listOf(toNode(next).arguments), place),
     ];
   });
 }
@@ -61,11 +61,11 @@ function compareProperties(old: Node, next: Node, place: Place): BreakingChange[
 function compareOptions(old: Node, next: Node, place: Place): BreakingChange[] {
   const known = Object.entries(old).flatMap(([name, option]) =>
     name in next
-      ? compareWord(nodeOf(option), nodeOf(next[name]), within(place, `option ${name}`))
+      ? compareWord(toNode(option), toNode(next[name]), within(place, `option ${name}`))
       : [changeAt(within(place, `option ${name}`), 'was removed')],
   );
   const added = Object.entries(next)
-    .filter(([name, option]) => !(name in old) && nodeOf(option).required === true)
+    .filter(([name, option]) => !(name in old) && toNode(option).required === true)
     .map(([name]) => changeAt(within(place, `option ${name}`), 'is new and required'));
   return [...known, ...added];
 }
@@ -73,13 +73,13 @@ function compareOptions(old: Node, next: Node, place: Place): BreakingChange[] {
 /** Arguments are compared by their positions. */
 function compareArguments(old: readonly unknown[], next: readonly unknown[], place: Place): BreakingChange[] {
   const known = old.flatMap((argument, index) => {
-    const at = within(place, `argument ${String(nodeOf(argument).name)}`);
-    return index < next.length ? compareWord(nodeOf(argument), nodeOf(next[index]), at) : [changeAt(at, 'was removed')];
+    const at = within(place, `argument ${String(toNode(argument).name)}`);
+    return index < next.length ? compareWord(toNode(argument), toNode(next[index]), at) : [changeAt(at, 'was removed')];
   });
   const added = next
     .slice(old.length)
-    .filter((argument) => nodeOf(argument).required === true)
-    .map((argument) => changeAt(within(place, `argument ${String(nodeOf(argument).name)}`), 'is new and required'));
+    .filter((argument) => toNode(argument).required === true)
+    .map((argument) => changeAt(within(place, `argument ${String(toNode(argument).name)}`), 'is new and required'));
   return [...known, ...added];
 }
 
@@ -102,7 +102,7 @@ function valuesOf(word: Node): Node {
 /** @param before the words of a command → the schema of its output, and `components` */
 export function compareOutputs(before: Node, after: Node): BreakingChange[] {
   const schemas = new SchemaComparison({ before, after });
-  const [old, next] = [nodeOf(before.commands), nodeOf(after.commands)];
+  const [old, next] = [toNode(before.commands), toNode(after.commands)];
   const removed: BreakingChange[] = [];
   for (const [name, schema] of Object.entries(old)) {
     const place: Place = { subject: name, words: `output of ${name} --json` };
@@ -117,7 +117,7 @@ export function compareMetrics(before: Node, after: Node): BreakingChange[] {
   return Object.entries(before).flatMap(([name, old]) => {
     const place: Place = { subject: name, words: `metric ${name}` };
     if (!(name in after)) return [changeAt(place, 'was removed')];
-    const [metric, same] = [nodeOf(old), nodeOf(after[name])];
+    const [metric, same] = [toNode(old), toNode(after[name])];
     const values = ['kind', 'unit']
       .filter((member) => metric[member] !== same[member])
       .map((member) => changeAt(place, `its ${member} was ${String(metric[member])} and is ${String(same[member])}`));
@@ -151,8 +151,8 @@ export function compareProblems(before: Node, after: Node): BreakingChange[] {
 /** @param before service, or `shared` → migration → the digest of its file */
 export function compareMigrations(before: Node, after: Node): BreakingChange[] {
   return Object.entries(before).flatMap(([service, migrations]) =>
-    Object.entries(nodeOf(migrations)).flatMap(([name, digest]) => {
-      const present = nodeOf(after[service])[name];
+    Object.entries(toNode(migrations)).flatMap(([name, digest]) => {
+      const present = toNode(after[service])[name];
       const place: Place = { subject: name, words: `migration ${name} of ${service}` };
       if (present === undefined) return [changeAt(place, 'was removed')];
       return present === digest ? [] : [changeAt(place, 'was edited')];

@@ -3,7 +3,7 @@
 // Members may be added to produced objects, also where a schema has `additionalProperties: false`, because clients ignore
 // members that they do not know. A change that cannot be judged counts as breaking.
 import { isDeepStrictEqual } from 'node:util';
-import { isNode, type Node, nodeOf } from '@shop/shared/contract';
+import { isNode, type Node, toNode } from '@shop/shared/contract';
 import { type BreakingChange, changeAt, componentAt, type Place, within } from './breaking-change.ts';
 import { effectiveSchema, listOf, targetOf, typesOf } from './effective-schema.ts';
 
@@ -156,7 +156,7 @@ export class SchemaComparison {
   }
 
   #members(a: Node, b: Node, direction: Direction, place: Place): void {
-    const [old, next] = [nodeOf(a.properties), nodeOf(b.properties)];
+    const [old, next] = [toNode(a.properties), toNode(b.properties)];
     const removed = Object.keys(old).filter((name) => !(name in next));
     for (const name of removed) this.#report(place, `the member ${name} was removed`);
     const [requiredBefore, requiredAfter] = [listOf(a.required), listOf(b.required)];

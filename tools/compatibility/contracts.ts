@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { bundleDocument, type Node, nodeOf, readDocument, readYaml } from '@shop/shared/contract';
+import { bundleDocument, type Node, toNode, readDocument, readYaml } from '@shop/shared/contract';
 import { problems } from '@shop/shared/problem';
 import type { GatewayConfig } from '../../gateway/src/entry/gateway-config.ts';
 import { publishedContracts } from '../../gateway/src/published-contracts.ts';
@@ -74,8 +74,8 @@ function digestsIn(folder: string): Record<string, string> {
 }
 
 function internalPart(document: Node): Node {
-  const paths = Object.entries(nodeOf(document.paths)).filter(([, item]) =>
-    Object.values(nodeOf(item)).some((operation) => nodeOf(operation)['x-internal'] === true),
+  const paths = Object.entries(toNode(document.paths)).filter(([, item]) =>
+    Object.values(toNode(item)).some((operation) => toNode(operation)['x-internal'] === true),
   );
   return { ...document, paths: Object.fromEntries(paths) };
 }
@@ -111,8 +111,8 @@ export function releasedContracts(): Contracts {
 /** The migrations of the last release that a service applies, by the names that `migrate` gives them. */
 export function releasedMigrations(service: string): string[] {
   const { migrations } = releasedContracts();
-  const shared = Object.keys(nodeOf(migrations.shared)).map((name) => `shared/${name}`);
-  return [...shared, ...Object.keys(nodeOf(migrations[service]))];
+  const shared = Object.keys(toNode(migrations.shared)).map((name) => `shared/${name}`);
+  return [...shared, ...Object.keys(toNode(migrations[service]))];
 }
 
 /** Replaces the contracts of the last release. */
@@ -133,7 +133,7 @@ const corrections: Readonly<Record<string, string>> = {
 export function breakingChanges(before: Contracts, after: Contracts): BreakingChange[] {
   const each = (kind: 'internal' | 'asyncapi', compare: (old: Node, next: Node, service: string) => BreakingChange[]) =>
     Object.entries(before[kind]).flatMap(([service, old]) =>
-      compare(nodeOf(old), nodeOf(after[kind][service]), service),
+      compare(toNode(old), toNode(after[kind][service]), service),
     );
   return [
     ...compareOpenApi(before.openapi, after.openapi, 'operation'),

@@ -1,6 +1,6 @@
 // One schema from a schema and all that it refers to by `$ref` and `allOf`, so that two schemas can be compared keyword by
 // keyword, however they are divided into components.
-import { dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
+import { dereference, isNode, type Node, toNode } from '@shop/shared/contract';
 
 /** Keywords that describe a schema and do not restrict values. */
 const annotations: ReadonlySet<string> = new Set([
@@ -23,7 +23,7 @@ export function isAnnotation(keyword: string): boolean {
 /** The target of a schema that is only a reference; otherwise the schema itself. `true` is `{}`, `false` is `{ not: {} }`. */
 export function targetOf(document: Node, schema: unknown): Node {
   if (schema === false) return { not: {} };
-  const node = nodeOf(schema);
+  const node = toNode(schema);
   if (typeof node.$ref !== 'string') return node;
   const further = Object.keys(node).filter((keyword) => keyword !== '$ref' && !isAnnotation(keyword));
   return further.length > 0 ? node : targetOf(document, dereference(document, { $ref: node.$ref }));

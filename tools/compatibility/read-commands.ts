@@ -25,12 +25,12 @@ function described(command: Command): Node {
       variadic: argument.variadic,
       ...valuesOf(argument.argChoices, argument.defaultValue),
     })),
-    options: Object.fromEntries(command.options.flatMap(namesOf).map(([name, option]) => [name, optionOf(option)])),
+    options: Object.fromEntries(command.options.flatMap(toNames).map(([name, option]) => [name, optionOf(option)])),
   };
 }
 
 /** The long and the short name of an option. */
-function namesOf(option: Option): [string, Option][] {
+function toNames(option: Option): [string, Option][] {
   return [option.long, option.short]
     .filter((name) => name !== undefined && name !== null)
     .map((name) => [name, option]);

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { describe, expect, it } from '@jest/globals';
-import { dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
+import { dereference, isNode, type Node, toNode } from '@shop/shared/contract';
 import { problems } from '@shop/shared/problem';
 import { parseSync } from '@swc/core';
 import { parse } from 'yaml';
@@ -26,10 +26,10 @@ interface PublicOperation {
   readonly parameters: readonly Node[];
 }
 
-const operations = Object.entries(nodeOf(document.paths)).flatMap(([path, item]) =>
-  Object.entries(nodeOf(item)).flatMap(([method, node]): PublicOperation[] => {
+const operations = Object.entries(toNode(document.paths)).flatMap(([path, item]) =>
+  Object.entries(toNode(item)).flatMap(([method, node]): PublicOperation[] => {
     if (!isNode(node) || method === 'parameters') return [];
-    const parameters = [nodeOf(item).parameters, node.parameters].flatMap((list) => (Array.isArray(list) ? list : []));
+    const parameters = [toNode(item).parameters, node.parameters].flatMap((list) => (Array.isArray(list) ? list : []));
     return [{ name: `${method} ${path}`, path, node, parameters: parameters.map((one) => dereference(document, one)) }];
   }),
 );
@@ -53,7 +53,7 @@ function textsIn(tree: unknown): string[] {
   if (Array.isArray(tree)) return tree.flatMap(textsIn);
   if (!isNode(tree)) return [];
   if (tree.type === 'StringLiteral') return [String(tree.value)];
-  const parts = Array.isArray(tree.quasis) ? tree.quasis.map((part) => String(nodeOf(part).cooked)) : [];
+  const parts = Array.isArray(tree.quasis) ? tree.quasis.map((part) => String(toNode(part).cooked)) : [];
   return [parts.join('\0'), ...Object.values(tree).flatMap(textsIn)];
 }
 
@@ -78,9 +78,9 @@ describe('the published document', () => {
       }
     };
     visit(document, '#');
-    const { securitySchemes: _named, ...components } = nodeOf(document.components);
+    const { securitySchemes: _named, ...components } = toNode(document.components);
     const defined = Object.entries(components).flatMap(([kind, all]) =>
-      Object.keys(nodeOf(all)).map((name) => `#/components/${kind}/${name}`),
+      Object.keys(toNode(all)).map((name) => `#/components/${kind}/${name}`),
     );
     expect(booleans).toEqual([]);
     expect(defined.filter((reference) => !references.has(reference))).toEqual([]);
@@ -106,9 +106,9 @@ describe('the published document', () => {
 
   it('has no member, tag or scheme that only the services need', () => {
     expect(JSON.stringify(document)).not.toMatch(/"x-(?:internal|refused-by-operation|checked-by-operation)"/);
-    const tags = Array.isArray(document.tags) ? document.tags.map((tag) => nodeOf(tag).name) : [];
+    const tags = Array.isArray(document.tags) ? document.tags.map((tag) => toNode(tag).name) : [];
     expect(new Set(operations.flatMap(({ node }) => node.tags))).toEqual(new Set(tags));
-    expect(Object.keys(nodeOf(nodeOf(document.components).securitySchemes))).toEqual(['bearer']);
+    expect(Object.keys(toNode(toNode(document.components).securitySchemes))).toEqual(['bearer']);
   });
 
   it('names every operation once, with a summary, its callers and its rate', () => {
@@ -133,7 +133,7 @@ describe('the published document', () => {
 
   it('states the bound of every body', () => {
     for (const { name, node } of operations.filter(({ node }) => node.requestBody !== undefined)) {
-      const { 'x-max-bytes': bound, description } = nodeOf(node.requestBody);
+      const { 'x-max-bytes': bound, description } = toNode(node.requestBody);
       expect([name, bound, textOf(description)]).toEqual([name, expect.any(Number), `At most ${bound} bytes.`]);
     }
   });
@@ -164,7 +164,7 @@ describe('the published document', () => {
       ...(has('Idempotency-Key') ? ['409', '422'] : []),
       ...(has('cursor') || path.endsWith('/search') ? ['422'] : []),
     ];
-    expect(Object.keys(nodeOf(node.responses))).toEqual(expect.arrayContaining(expected));
+    expect(Object.keys(toNode(node.responses))).toEqual(expect.arrayContaining(expected));
   });
 
   it('tells generators the size of every number', () => {
@@ -192,7 +192,7 @@ describe('the published document', () => {
   it('lists under each status only problems of that status', () => {
     const wrong = contents.flatMap(({ where, place, content }) =>
       examplesOf(document, content).flatMap((example) => {
-        const { code, status } = nodeOf(example);
+        const { code, status } = toNode(example);
         if (typeof code !== 'string' || !Object.hasOwn(problems, code) || place === 'default') return [];
         return String(status) === place ? [] : [`${where}: ${code}`];
       }),
@@ -237,7 +237,7 @@ describe('joining', () => {
       part('one', { schema: { type: 'string' } }),
       part('two', { schema: { type: 'string' } }),
     ]);
-    expect(Object.keys(nodeOf(nodeOf(joined.components).schemas))).toEqual(['Item', 'List']);
+    expect(Object.keys(toNode(toNode(joined.components).schemas))).toEqual(['Item', 'List']);
   });
 
   it('renames different components after their service, and the references to them', () => {
@@ -245,7 +245,7 @@ describe('joining', () => {
       part('one', { schema: { type: 'string' } }),
       part('two', { schema: { type: 'number' } }),
     ]);
-    expect(nodeOf(joined.components).schemas).toEqual({
+    expect(toNode(joined.components).schemas).toEqual({
       OneItem: { type: 'string' },
       TwoItem: { type: 'number' },
       OneList: { items: { $ref: '#/components/schemas/OneItem' } },
@@ -256,7 +256,7 @@ describe('joining', () => {
   it('omits internal operations and their components', () => {
     const joined = joinContracts(frame, [part('one', { schema: {}, internal: true })]);
     expect(joined).toMatchObject({ paths: {}, components: {} });
-    expect(nodeOf(joined.components).schemas).toBeUndefined();
+    expect(toNode(joined.components).schemas).toBeUndefined();
   });
 
   it('refuses a path or an operationId that two services define', () => {

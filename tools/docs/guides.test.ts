@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MachineSecret } from '@shop/accounts/operator';
 import { createShop } from '@shop/client';
-import { dereference, nodeOf } from '@shop/shared/contract';
+import { dereference, toNode } from '@shop/shared/contract';
 import { eventually, installPackage } from '@shop/shared/testing';
 import { askShop } from '../../cli/test/started-shop.ts';
 import { type RunningShop, startShop } from '../../test/running-shop.ts';
@@ -207,14 +207,14 @@ describe.each(guideNames)('the guide %s', (name) => {
 describe('the published document', () => {
   it('has only examples of parameters that are accepted', async () => {
     const { accessToken } = await newCustomer();
-    const document = nodeOf(await (await fetch(new URL('/v1/openapi.json', shop.url))).json());
+    const document = toNode(await (await fetch(new URL('/v1/openapi.json', shop.url))).json());
     const refused: string[] = [];
     let sent = 0;
-    for (const [path, item] of Object.entries(nodeOf(document.paths))) {
-      const { parameters } = nodeOf(nodeOf(item).get);
+    for (const [path, item] of Object.entries(toNode(document.paths))) {
+      const { parameters } = toNode(toNode(item).get);
       for (const given of Array.isArray(parameters) ? parameters : []) {
         const { name, in: place, examples } = dereference(document, given);
-        for (const { value } of place === 'query' ? Object.values(nodeOf(examples)).map(nodeOf) : []) {
+        for (const { value } of place === 'query' ? Object.values(toNode(examples)).map(toNode) : []) {
           const query = new URLSearchParams(
             [value].flat().map((text): [string, string] => [String(name), String(text)]),
           );

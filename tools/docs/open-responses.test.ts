@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { type Node, nodeOf } from '@shop/shared/contract';
+import { type Node, toNode } from '@shop/shared/contract';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
@@ -31,9 +31,9 @@ function closedResponses(document: Node): string[] {
 
 /** Everything that describes requests, with the components that it refers to. */
 function requestsOf(document: Node): unknown[] {
-  return Object.values(nodeOf(document.paths)).flatMap((item) =>
-    Object.values(nodeOf(item)).map((operation) => {
-      const { parameters, requestBody } = nodeOf(operation);
+  return Object.values(toNode(document.paths)).flatMap((item) =>
+    Object.values(toNode(item)).map((operation) => {
+      const { parameters, requestBody } = toNode(operation);
       return [parameters, requestBody, [...reachable(document, [parameters, requestBody])]];
     }),
   );
@@ -55,8 +55,8 @@ describe('the responses of the published document', () => {
     addFormats.default(ajv);
     ajv.addSchema(closed, 'document');
     const faults = contentsOf(closed).flatMap(({ where, content }) => {
-      const { $ref } = nodeOf(content.schema);
-      const validate = ajv.compile(typeof $ref === 'string' ? { $ref: `document${$ref}` } : nodeOf(content.schema));
+      const { $ref } = toNode(content.schema);
+      const validate = ajv.compile(typeof $ref === 'string' ? { $ref: `document${$ref}` } : toNode(content.schema));
       return examplesOf(closed, content).flatMap((example) =>
         validate(example) ? [] : [`${where}: ${ajv.errorsText(validate.errors)}`],
       );
@@ -86,7 +86,7 @@ describe('a schema of requests and responses', () => {
       paths: { '/v1/parcels': { post: { requestBody: content('Parcel'), responses: { 201: content('ParcelView') } } } },
       components: {
         schemas: {
-          ...nodeOf(nodeOf(documentOf().components).schemas),
+          ...toNode(toNode(documentOf().components).schemas),
           ParcelView: {
             properties: { size: { $ref: '#/components/schemas/SizeView' }, note: text },
             required: ['size'],

@@ -2,16 +2,16 @@
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { isNode, type Node, nodeOf, readDocument } from '@shop/shared/contract';
+import { isNode, type Node, toNode, readDocument } from '@shop/shared/contract';
 import { reachable } from '../../web/src/yaml-document.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The places of patterns without `x-pattern-detail` in everything that a document accepts. */
 function silentPatterns(document: Node): string[] {
-  const accepted = Object.values(nodeOf(document.paths)).flatMap((item) => [
-    nodeOf(item).parameters,
-    ...Object.values(nodeOf(item)).map((operation) => [nodeOf(operation).parameters, nodeOf(operation).requestBody]),
+  const accepted = Object.values(toNode(document.paths)).flatMap((item) => [
+    toNode(item).parameters,
+    ...Object.values(toNode(item)).map((operation) => [toNode(operation).parameters, toNode(operation).requestBody]),
   ]);
   const silent = new Set<string>();
   const visit = (value: unknown, place: string): void => {

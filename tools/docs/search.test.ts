@@ -16,14 +16,14 @@ const folder = fileURLToPath(new URL('../../gateway/config', import.meta.url));
 let gateway: TestGateway;
 let entries: SearchEntry[];
 /** The addresses of what a query finds, the best ones first. */
-let addressesOf: (query: string) => string[];
+let parseAddresses: (query: string) => string[];
 
 beforeAll(async () => {
   gateway = await startGateway({ GATEWAY_CONFIG_DIR: folder });
   entries = (await (await fetch(new URL('/docs/search.json', gateway.url))).json()) as SearchEntry[];
   const { createSearch } = (await import(engine)) as Engine;
   const search = createSearch(MiniSearch, entries);
-  addressesOf = (query) => search(query).map(({ id }) => id);
+  parseAddresses = (query) => search(query).map(({ id }) => id);
 });
 afterAll(() => gateway.stop());
 
@@ -115,7 +115,7 @@ const asked: readonly (readonly [string, string])[] = [
 
 describe('the search of the documentation', () => {
   it.each(asked)('finds for "%s" among its first results %s', (query, address) => {
-    expect(addressesOf(query).slice(0, 5)).toContain(address);
+    expect(parseAddresses(query).slice(0, 5)).toContain(address);
   });
 
   it('knows at least 52 words that people type', () => {

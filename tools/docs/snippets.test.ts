@@ -13,7 +13,7 @@ import { withoutMarks } from '../../web/src/docs/own-values.ts';
 import { publishedDocument } from '../../web/src/docs/published-document.ts';
 import { exampleRequest } from '../../web/src/docs/reference/example-request.ts';
 import { operationViews } from '../../web/src/docs/reference/operation-view.ts';
-import { snippetsOf } from '../../web/src/docs/reference/snippets.ts';
+import { toSnippets } from '../../web/src/docs/reference/snippets.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = `${root}/gateway/config`;
@@ -22,7 +22,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'shop-snippets-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
 const snippets = operationViews(publishedDocument(publishedContracts(config, folder))).map((operation) => {
-  const texts = snippetsOf(exampleRequest(operation)).map(({ id, text }) => [id, withoutMarks(text)] as const);
+  const texts = toSnippets(exampleRequest(operation)).map(({ id, text }) => [id, withoutMarks(text)] as const);
   return {
     id: operation.id,
     ...(Object.fromEntries(texts) as Record<'curl' | 'javascript' | 'python' | 'client', string>),

@@ -5,7 +5,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bundleDocument, nodeOf } from '@shop/shared/contract';
+import { bundleDocument, toNode } from '@shop/shared/contract';
 import { plainEnvironment } from '@shop/shared/testing';
 import { copyCheckout } from '../../test/faults/outages/copy-checkout.ts';
 
@@ -79,7 +79,7 @@ function addLine(file: string, after: string, line: string, then = after): void 
 }
 
 function schemasIn(file: string): Readonly<Record<string, { readonly properties: object }>> {
-  const { schemas } = nodeOf(bundleDocument(join(checkout, file)).components);
+  const { schemas } = toNode(bundleDocument(join(checkout, file)).components);
   return schemas as ReturnType<typeof schemasIn>;
 }
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Node, nodeOf } from '@shop/shared/contract';
+import { type Node, toNode } from '@shop/shared/contract';
 import { parseSync } from '@swc/core';
 import { parseAllDocuments } from 'yaml';
 
@@ -47,17 +47,17 @@ function inProgram(text: string, file: string, add: (source: string, flags: stri
   const constants = new Map<string, Node>();
   for (const node of nodesIn(module)) {
     const { type, id, init } = node;
-    if (type === 'VariableDeclarator' && init) constants.set(String(nodeOf(id).value), nodeOf(init));
+    if (type === 'VariableDeclarator' && init) constants.set(String(toNode(id).value), toNode(init));
   }
   for (const node of nodesIn(module)) {
     const { type, callee } = node;
     if (type === 'RegExpLiteral') add(String(node.pattern), String(node.flags));
-    else if ((type === 'NewExpression' || type === 'CallExpression') && nodeOf(callee).value === 'RegExp') {
-      const [source, flags] = listOf(node.arguments).map(({ expression }) => textOf(nodeOf(expression), constants));
+    else if ((type === 'NewExpression' || type === 'CallExpression') && toNode(callee).value === 'RegExp') {
+      const [source, flags] = listOf(node.arguments).map(({ expression }) => textOf(toNode(expression), constants));
       if (source === undefined) throw new Error(`${file} makes a pattern of what is not known before it runs`);
       add(source, flags ?? '');
-    } else if (type === 'KeyValueProperty' && nodeOf(node.key).value === 'pattern') {
-      const source = textOf(nodeOf(node.value), constants);
+    } else if (type === 'KeyValueProperty' && toNode(node.key).value === 'pattern') {
+      const source = textOf(toNode(node.value), constants);
       if (source !== undefined) add(source, 'u');
     }
   }
@@ -70,9 +70,9 @@ function textOf(node: Node, constants: ReadonlyMap<string, Node>): string | unde
     const constant = constants.get(String(node.value));
     return constant === undefined ? undefined : textOf(constant, constants);
   }
-  const isRaw = node.type === 'TaggedTemplateExpression' && nodeOf(nodeOf(node.tag).property).value === 'raw';
+  const isRaw = node.type === 'TaggedTemplateExpression' && toNode(toNode(node.tag).property).value === 'raw';
   if (!isRaw && node.type !== 'TemplateLiteral') return undefined;
-  const { quasis, expressions } = isRaw ? nodeOf(node.template) : node;
+  const { quasis, expressions } = isRaw ? toNode(node.template) : node;
   const parts = listOf(expressions).map((expression) => textOf(expression, constants));
   if (parts.includes(undefined)) return undefined;
   return listOf(quasis)

@@ -1,5 +1,5 @@
 // Reads strings and references of parsed OpenAPI and AsyncAPI documents.
-import { isNode, type Node, nodeOf, referenceTokens } from '@shop/shared/contract';
+import { isNode, type Node, toNode, referenceTokens } from '@shop/shared/contract';
 
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
@@ -36,7 +36,7 @@ export function reachable(document: Node, value: unknown): Map<string, unknown> 
   for (let reference = open.pop(); reference !== undefined; reference = open.pop()) {
     if (found.has(reference)) continue;
     let target: unknown = document;
-    for (const token of referenceTokens(reference)) target = nodeOf(target)[token];
+    for (const token of referenceTokens(reference)) target = toNode(target)[token];
     if (target === undefined) continue;
     found.set(reference, target);
     open.push(...referencesIn(target));

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { headlineOf } from '../src/board/faults.ts';
+import { toHeadlines } from '../src/board/faults.ts';
 import { type BoardPart, partsOf, type UpstreamView } from '../src/board/part-states.ts';
 import type { ProcessFigures, QueueFigures, ShopFigures } from '../src/board/shop-figures.ts';
 
@@ -176,7 +176,7 @@ describe('the advice', () => {
 
 describe('the headline', () => {
   const headline = (seen: ReadonlyMap<string, UpstreamView>, said: ShopFigures): string[] =>
-    headlineOf(partsOf(seen, said)).map(({ parts, what }) => `${parts}: ${what}`);
+    toHeadlines(partsOf(seen, said)).map(({ parts, what }) => `${parts}: ${what}`);
 
   it('names the database before the service that lacks it, its requests and its queue', () => {
     const lacking = { ready: 0, failing: ['database'], failed: 500 };

@@ -57,7 +57,7 @@ export async function readRows(folder: string, schema: ServiceName, table: strin
 }
 
 /** @returns the checksum of the content of the stream */
-export async function checksumOf(rows: Readable): Promise<string> {
+export async function computeChecksum(rows: Readable): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(rows, hash);
   return hash.digest('hex');
@@ -78,7 +78,7 @@ function hashing(): { tap: Transform; digest(): string } {
 export async function sealArchive(folder: string, manifest: Manifest): Promise<void> {
   await writeFile(join(folder, manifestFile), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
   const sums = await Promise.all(
-    filesOf(manifest).map(async (name) => `${await checksumOf(createReadStream(join(folder, name)))}  ${name}\n`),
+    filesOf(manifest).map(async (name) => `${await computeChecksum(createReadStream(join(folder, name)))}  ${name}\n`),
   );
   await writeFile(join(folder, checksumsFile), sums.join(''), { mode: 0o600, flush: true });
   await syncFolder(folder);
@@ -94,7 +94,7 @@ export async function openArchive(folder: string): Promise<Manifest> {
   const faults: string[] = [];
   for (const line of lines) {
     const [, sum, name = ''] = /^([0-9a-f]{64}) {2}([\w.-]+)$/.exec(line) ?? [];
-    const found = await checksumOf(createReadStream(join(folder, name))).catch(() => 'missing');
+    const found = await computeChecksum(createReadStream(join(folder, name))).catch(() => 'missing');
     if (found !== sum) faults.push(`${name || line} ${found === 'missing' ? 'is missing' : 'was changed'}`);
   }
   if (faults.length > 0) {

@@ -8,8 +8,8 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { type DatabaseUrls, migrateAll } from '../shop/database.ts';
 import { requireEmpty } from '../shop/require-empty.ts';
 import { root } from '../shop/root.ts';
-import { copyIn, copyOut, sameText, type Table, tablesOf } from '../shop/tables.ts';
-import { type ArchivedSchema, type ArchivedTable, checksumOf, type Manifest, readRows } from './archive.ts';
+import { copyIn, copyOut, sameText, type Table, findTables } from '../shop/tables.ts';
+import { type ArchivedSchema, type ArchivedTable, computeChecksum, type Manifest, readRows } from './archive.ts';
 
 const migrationsOf = (name: ServiceName): string => join(root, 'services', name, 'migrations');
 
@@ -131,7 +131,7 @@ async function requireSameTables(
   schema: ServiceName,
   { tables }: ArchivedSchema,
 ): Promise<(name: string) => Table> {
-  const found = new Map((await tablesOf(client)).map((table) => [table.name, table]));
+  const found = new Map((await findTables(client)).map((table) => [table.name, table]));
   const missing = tables.filter(({ name }) => !found.has(name)).map(({ name }) => name);
   if (missing.length > 0) throw new StartError(`${schema} has no table ${missing.join(', ')}, but the backup has`);
   return (name) => found.get(name) as Table;
@@ -152,7 +152,7 @@ async function restoreTable(
   const read = await readRows(folder, schema, table.name, into);
   await client.query(`ALTER TABLE ${name} ENABLE TRIGGER USER`);
   const back = client.query(copyTo(copyOut(table)));
-  const restored = await checksumOf(back);
+  const restored = await computeChecksum(back);
   const rows = into.rowCount;
   if (read === archived.sha256 && restored === archived.sha256 && rows === archived.rows) return;
   throw new StartError(

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { withCleanUp } from '../shop/clean-up.ts';
 import type { OpenShop } from '../shop/open-shop.ts';
-import { copyOut, sameText, sequencesOf, tablesOf } from '../shop/tables.ts';
+import { copyOut, sameText, findSequences, findTables } from '../shop/tables.ts';
 import {
   type ArchivedSchema,
   type ArchivedTable,
@@ -112,7 +112,7 @@ async function readAll(
   folder: string,
   onTable: (done: number, total: number) => void,
 ): Promise<Manifest> {
-  const schemaOf = async (name: ServiceName) => ({ name, tables: await tablesOf(clients[name]) });
+  const schemaOf = async (name: ServiceName) => ({ name, tables: await findTables(clients[name]) });
   // A service that was added with an update has no tables before its first start.
   const found = (await Promise.all(serviceNames.map(schemaOf))).filter(({ tables }) => tables.length > 0);
   const total = found.flatMap(({ tables }) => tables).length;
@@ -133,7 +133,7 @@ async function readAll(
     schemas[name] = {
       migrations: rows.map((row) => row.name),
       tables: archived,
-      sequences: await sequencesOf(client),
+      sequences: await findSequences(client),
     };
   }
   return { format: 'shop backup 1', takenAt: takenAt.toISOString(), schemas };

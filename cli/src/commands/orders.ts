@@ -3,7 +3,7 @@
 import type { Allocate, ChangedOrder, Order, OrderSelection, OrderWithHistory, RefundDue } from '@shop/orders/operator';
 import { statuses } from '@shop/orders/operator/values';
 import { StartError } from '@shop/shared/runtime';
-import { decimalsOf, operatorCommand } from '@shop/shared/shop';
+import { findDecimals, operatorCommand } from '@shop/shared/shop';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type Output, print, withJson } from '../output/print.ts';
@@ -67,7 +67,7 @@ export function ordersCommand(): Command {
         return advanceOrders(operatorEnvironment(shop, 'orders'), steps[verb], ids, {
           accountId: await fulfiller(shop, as),
           allocate,
-          tracking: trackingOf(given),
+          tracking: toTracking(given),
         });
       });
       printOutcomes({ ...(json && { json }) }, outcomes);
@@ -116,7 +116,7 @@ function takeTracking(command: Command): Command {
     .option('--tracking-url <url>', 'the https address at which the customer can follow the parcel', httpsAddress);
 }
 
-function trackingOf({ carrier, trackingNumber, trackingUrl }: Given) {
+function toTracking({ carrier, trackingNumber, trackingUrl }: Given) {
   return {
     ...(carrier && { carrier }),
     ...(trackingNumber && { tracking_number: trackingNumber }),
@@ -242,7 +242,7 @@ function inOrder(address: NonNullable<Order['shipping_address']>) {
 }
 
 function amount({ currency }: Pick<Order, 'currency'>, value: number): string {
-  return `${value.toFixed(decimalsOf(currency))} ${currency}`;
+  return `${value.toFixed(findDecimals(currency))} ${currency}`;
 }
 
 function changed(outcome: ChangedOrder): string {

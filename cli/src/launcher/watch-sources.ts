@@ -15,7 +15,7 @@ const quietTime = 150;
  * Maps each path in the checkout to the processes that read the file. Tests and unused files have none. The gateway
  * reads the contracts of the services.
  */
-export function processesOf(path: string): readonly ProcessName[] {
+export function findProcesses(path: string): readonly ProcessName[] {
   const [folder = '', name = ''] = path.split(sep);
   if (!sourceFile.test(path) || /[/\\](?:test|testing|node_modules|migrations)[/\\]/.test(path)) return [];
   if (folder === 'shared') return everyProcess;
@@ -39,7 +39,7 @@ export function watchSources(
   const report = (): void => {
     const together = [...files].sort();
     files.clear();
-    const concerned = new Set(together.flatMap(processesOf));
+    const concerned = new Set(together.flatMap(findProcesses));
     changed(
       together,
       everyProcess.filter((name) => concerned.has(name)),
@@ -48,7 +48,7 @@ export function watchSources(
   const stops = watchedFolders.map((folder) =>
     watchTree(join(root, folder), (path) => {
       const file = relative(root, path);
-      if (processesOf(file).length === 0) return;
+      if (findProcesses(file).length === 0) return;
       files.add(file);
       clearTimeout(quiet);
       quiet = setTimeout(report, quietTime);

@@ -4,7 +4,7 @@ import { StartError } from '@shop/shared/runtime';
 import { type ServiceName, serviceNames } from '@shop/shared/shop';
 import pg from 'pg';
 import { namedDatabase } from './database.ts';
-import { tablesOf } from './tables.ts';
+import { findTables } from './tables.ts';
 
 /**
  * Checks that the database of an external server is empty or does not exist. Reads it as its administrator and changes
@@ -32,7 +32,7 @@ export async function requireEmptyDatabase(url: string): Promise<void> {
 
 /** @throws StartError when a table of the client's schema has rows */
 export async function requireEmpty(client: pg.Client, schema: ServiceName): Promise<void> {
-  for (const { name } of await tablesOf(client)) {
+  for (const { name } of await findTables(client)) {
     const { rows } = await client.query(`SELECT FROM ${pg.escapeIdentifier(name)} LIMIT 1`);
     if (rows.length > 0) {
       throw new StartError(

@@ -37,7 +37,7 @@ const query = `
   ORDER BY c.relname`;
 
 /** Returns all tables of the client's schema. Each table follows the tables that it refers to. */
-export async function tablesOf(client: pg.Client): Promise<Table[]> {
+export async function findTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<FoundTable>(query);
   const sorted: FoundTable[] = [];
   for (let left = rows; left.length > 0; left = left.filter((table) => !sorted.includes(table))) {
@@ -50,7 +50,7 @@ export async function tablesOf(client: pg.Client): Promise<Table[]> {
 }
 
 /** Sequence → its last value. Unused sequences are omitted. */
-export async function sequencesOf(client: pg.Client): Promise<Record<string, number>> {
+export async function findSequences(client: pg.Client): Promise<Record<string, number>> {
   const { rows } = await client.query<{ name: string; last: string }>(
     `SELECT sequencename AS name, last_value AS last FROM pg_sequences
      WHERE schemaname = current_schema() AND last_value IS NOT NULL ORDER BY 1`,

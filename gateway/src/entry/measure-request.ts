@@ -1,5 +1,5 @@
 // The metric and the span of each request to the gateway.
-import { instruments, isMeasuring, methodOf, SpanStatusCode } from '@shop/shared/telemetry';
+import { instruments, isMeasuring, toMethod, SpanStatusCode } from '@shop/shared/telemetry';
 import { boardStream, type GatewayRequest, type GatewayResponse } from './gateway-request.ts';
 
 /**
@@ -16,13 +16,13 @@ function record(request: GatewayRequest, response: GatewayResponse): void {
   const status = response.headersSent ? response.statusCode : undefined;
   if (request.path.startsWith('/health/') || (operation?.operationId === boardStream && status === 200)) return;
   const attributes = {
-    'http.request.method': methodOf(request),
+    'http.request.method': toMethod(request),
     ...(operation === undefined ? {} : { 'http.route': operation.path }),
     ...(status === undefined ? { 'error.type': 'client gone' } : { 'http.response.status_code': status }),
   };
   instruments.serverRequests.record((performance.now() - began) / 1000, attributes);
   if (span === undefined) return;
-  span.updateName(operation === undefined ? methodOf(request) : `${methodOf(request)} ${operation.path}`);
+  span.updateName(operation === undefined ? toMethod(request) : `${toMethod(request)} ${operation.path}`);
   span.setAttributes({ ...attributes, 'shop.request.id': request.id });
   if (status === undefined || status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();

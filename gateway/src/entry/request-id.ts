@@ -1,5 +1,5 @@
 // The identity of a request: X-Request-Id and the W3C trace context, accepted when they are safe and created otherwise.
-import { arrivalOf } from '@shop/shared/protocol';
+import { parseArrival } from '@shop/shared/protocol';
 import type { GatewayRequest } from './gateway-request.ts';
 
 const validState = /^[\x20-\x7e]{1,512}$/;
@@ -8,7 +8,7 @@ const validState = /^[\x20-\x7e]{1,512}$/;
  * Sets the request's id, arrival time, span and this hop's `traceparent`. Runs before any check can reject the request.
  */
 export function identifyRequest(request: GatewayRequest): void {
-  const { id, traceparent, began, span } = arrivalOf(request.headers);
+  const { id, traceparent, began, span } = parseArrival(request.headers);
   request.id = id;
   request.traceparent = traceparent;
   request.began = began;

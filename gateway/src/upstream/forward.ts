@@ -1,7 +1,7 @@
 // Step `forward`: sends the request to a host of its upstream, and to another host when the first cannot have received
 // it.
 import { Problem } from '@shop/shared/problem';
-import { type Span, traceparentOf } from '@shop/shared/telemetry';
+import { type Span, toTraceparent } from '@shop/shared/telemetry';
 import type { GatewayConfig } from '../entry/gateway-config.ts';
 import type { Body, GatewayRequest, GatewayResponse } from '../entry/gateway-request.ts';
 import type { Step } from '../entry/policy.ts';
@@ -138,7 +138,7 @@ function forwardedHeaders(request: GatewayRequest, body: Body, span: Span | unde
   const left = Math.max(1, Math.floor(timeLeft(request)));
   const headers = [...request.forwardable, 'request-timeout-ms', String(left)];
   if (request.isKnownClient) headers.push('x-known-client', '1');
-  if (span !== undefined) headers[request.traceparentAt] = traceparentOf(span);
+  if (span !== undefined) headers[request.traceparentAt] = toTraceparent(span);
   const length = request.headers['content-length'];
   if (body !== undefined && !Buffer.isBuffer(body) && length !== undefined) headers.push('content-length', length);
   return headers;

@@ -1,5 +1,5 @@
 // The metric and the span of each attempt at an upstream, and the gauges of the upstreams in force.
-import { instruments, methodOf, observe, type Span, SpanKind, SpanStatusCode, startSpan } from '@shop/shared/telemetry';
+import { instruments, toMethod, observe, type Span, SpanKind, SpanStatusCode, startSpan } from '@shop/shared/telemetry';
 import type { GatewayRequest } from '../entry/gateway-request.ts';
 import type { UpstreamFailure } from './proxy-response.ts';
 import type { UpstreamDirectory } from './upstream.ts';
@@ -17,8 +17,8 @@ export interface Attempt {
 /** Starts the measurement of one attempt to get a response from the upstream `upstream`. */
 export function measureAttempt(request: GatewayRequest, upstream: string): Attempt {
   const began = performance.now();
-  const attributes = { 'http.request.method': methodOf(request), 'server.address': upstream };
-  const span = startSpan(`${methodOf(request)} ${upstream}`, SpanKind.CLIENT, attributes, request.traceparent);
+  const attributes = { 'http.request.method': toMethod(request), 'server.address': upstream };
+  const span = startSpan(`${toMethod(request)} ${upstream}`, SpanKind.CLIENT, attributes, request.traceparent);
   return {
     span,
     end(status, failure) {

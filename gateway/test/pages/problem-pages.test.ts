@@ -1,16 +1,16 @@
 // The pages that explain the problem codes.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { nodeOf, readDocument } from '@shop/shared/contract';
+import { toNode, readDocument } from '@shop/shared/contract';
 import { problems } from '@shop/shared/problem';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 
 const common = fileURLToPath(new URL('../../../shared/contracts/common.yaml', import.meta.url));
 
 /** The members of problem documents and of their faults. `split` is only sent when `nearest` would be long. */
-const schemas = nodeOf(nodeOf(readDocument(common).components).schemas);
+const schemas = toNode(toNode(readDocument(common).components).schemas);
 const memberNames = new Set(
-  ['Problem', 'Fault'].flatMap((name) => Object.keys(nodeOf(nodeOf(schemas[name]).properties))),
+  ['Problem', 'Fault'].flatMap((name) => Object.keys(toNode(toNode(schemas[name]).properties))),
 );
 
 let gateway: TestGateway;
@@ -39,14 +39,14 @@ describe('/problems', () => {
   it.each(Object.keys(problems))('shows for %s an example with the members that its texts explain', async (code) => {
     const { body } = await gateway.client.get(`/problems/${code}`);
     const explained = `${body.when} ${body.remedy}`;
-    const example = nodeOf(body.example);
+    const example = toNode(body.example);
     const shown = JSON.stringify(example);
     const named = [...explained.matchAll(/`(\w+)`/g)]
       .map(([, name = '']) => name)
       .filter((name) => memberNames.has(name) && name !== 'split');
     expect(named.filter((name) => !shown.includes(`"${name}":`))).toEqual([]);
     if (/[Tt]he response (?:lists|names|has)/.test(explained)) expect(example).toHaveProperty('errors.0.detail');
-    for (const fault of (Array.isArray(example.errors) ? example.errors : []).map(nodeOf))
+    for (const fault of (Array.isArray(example.errors) ? example.errors : []).map(toNode))
       expect([fault.pointer, fault.parameter, fault.header].filter(Boolean)).toHaveLength(1);
   });
   it('answers 404 for an unknown code', async () => {

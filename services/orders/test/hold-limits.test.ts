@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { newId } from '@shop/shared/runtime';
 import { eventually, type TestAnswer } from '@shop/shared/testing';
 import { verifyStock } from '../../catalogue/src/operator/index.ts';
-import { holdLimitsOf } from '../src/order/hold-limits.ts';
+import { toHoldLimits } from '../src/order/hold-limits.ts';
 import { type Customer, startShop, type TestShop } from './shop.ts';
 
 const limits = { HOLD_ORDERS: '10', HOLD_UNITS: '100' };
@@ -57,7 +57,7 @@ async function held({ accountId }: Customer): Promise<string> {
 const untilHeld = (customer: Customer, figures: string) =>
   eventually(async () => expect(await held(customer)).toBe(figures), 30_000);
 
-describe('holdLimitsOf', () => {
+describe('toHoldLimits', () => {
   it.each([
     [true, 0, { orders: 10, units: 100 }],
     [true, 1, { orders: 11, units: 110 }],
@@ -68,7 +68,7 @@ describe('holdLimitsOf', () => {
     [false, 5, { orders: 3, units: 30 }],
     [false, 1_000, { orders: 20, units: 200 }],
   ])('of a verified address (%j) after %i delivered orders are %j', (emailVerified, delivered, expected) => {
-    expect(holdLimitsOf({ orders: 10, units: 100 }, { emailVerified }, delivered)).toEqual(expected);
+    expect(toHoldLimits({ orders: 10, units: 100 }, { emailVerified }, delivered)).toEqual(expected);
   });
 
   it.each([
@@ -76,7 +76,7 @@ describe('holdLimitsOf', () => {
     [{ orders: 0, units: 4 }, { units: 1 }],
     [{ orders: 1, units: 0 }, { orders: 1 }],
   ])('of %j are %j, at least 1, for an address that is not verified', (settings, expected) => {
-    expect(holdLimitsOf(settings, { emailVerified: false }, 0)).toEqual(expected);
+    expect(toHoldLimits(settings, { emailVerified: false }, 0)).toEqual(expected);
   });
 });
 

@@ -11,7 +11,7 @@ export { type CollectionSpec, type Field, listed, matched, none, ordered } from 
 export type { Input } from './sql/bind-parameters.ts';
 export { type Cursors, createCursors } from './sql/cursor.ts';
 export {
-  bindingOf,
+  toBinding,
   type Collection,
   openCollection,
   openPlace,
@@ -24,4 +24,4 @@ export {
   tookTooLong,
 } from './sql/read-page.ts';
 export { selectAll, writeAll } from './sql/row-writer.ts';
-export { compile, type Fragments, fragmentsOf } from './sql/statement.ts';
+export { compile, type Fragments, toFragments } from './sql/statement.ts';

@@ -1,5 +1,5 @@
 // The operations of a contract and their permitted callers, for the gateway. No schema is compiled.
-import { dereference, isNode, type Node, nodeOf } from './openapi-document.ts';
+import { dereference, isNode, type Node, toNode } from './openapi-document.ts';
 
 export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof methods)[number];
@@ -50,7 +50,7 @@ export function outlineOperations(document: Node): OperationOutline[] {
 }
 
 function outline(document: Node, path: string, item: Node, method: Method): OperationOutline {
-  const operation = nodeOf(item[method]);
+  const operation = toNode(item[method]);
   const { operationId } = operation;
   if (typeof operationId !== 'string') throw new Error(`${method} ${path} has no operationId`);
   const internal = operation['x-internal'] === true;

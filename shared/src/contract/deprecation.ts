@@ -1,5 +1,5 @@
 // Adds header fields for deprecated operations, parameters and members, as marked in the OpenAPI document.
-import { dereference, locate, type Node, nodeOf } from './openapi-document.ts';
+import { dereference, locate, type Node, toNode } from './openapi-document.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -35,7 +35,7 @@ interface Mark {
  * @param body schema of the body
  * @throws Error for a mark without `x-deprecated-at`
  */
-export function deprecationOf(
+export function findDeprecation(
   document: Node,
   operation: Node,
   parameters: readonly (readonly string[])[],
@@ -61,7 +61,7 @@ export function deprecationOf(
     .map(([node, what, isGiven]) => readMark(node, what, isGiven));
   if (marks.length === 0) return () => undefined;
   return ({ url, headers, body: sent }) => {
-    const given = { query: new URLSearchParams(url.split('?')[1]), headers, body: nodeOf(sent) };
+    const given = { query: new URLSearchParams(url.split('?')[1]), headers, body: toNode(sent) };
     return headersOf(marks.filter(({ isGiven }) => isGiven(given)));
   };
 }
@@ -69,7 +69,7 @@ export function deprecationOf(
 /** Returns each form of each member of a body. */
 function formsOf(document: Node, body: unknown): [string, Node][] {
   const { properties } = dereference(document, body);
-  return Object.entries(nodeOf(properties)).flatMap(([name, property]) => {
+  return Object.entries(toNode(properties)).flatMap(([name, property]) => {
     const { oneOf } = dereference(document, property);
     const forms: unknown[] = Array.isArray(oneOf) ? oneOf : [property];
     return forms.map((form): [string, Node] => [name, dereference(document, form)]);

@@ -5,11 +5,11 @@ import addFormats from 'ajv-formats';
 import { isId, parseId } from '../runtime/index.ts';
 import { parseEmail } from '../shop/index.ts';
 import { type OperationOutline, outlineOperations } from './contract-operations.ts';
-import { type Deprecation, deprecationOf } from './deprecation.ts';
-import { type Compiler, documentKey, isNode, locate, type Node, nodeOf, schemaAt } from './openapi-document.ts';
+import { type Deprecation, findDeprecation } from './deprecation.ts';
+import { type Compiler, documentKey, isNode, locate, type Node, toNode, schemaAt } from './openapi-document.ts';
 import { readDocument } from './read-document.ts';
 import { type CheckedInput, checkInput, type RawInput, readParameter, refuseFaults } from './validate-request.ts';
-import { type ResponseCheck, responseCheckOf } from './validate-response.ts';
+import { type ResponseCheck, toResponseCheck } from './validate-response.ts';
 
 /** Bytes of any JSON body. An operation may have a lower bound of its own: `maxBytes`. */
 export const maxBodyBytes = 100 * 1024;
@@ -100,11 +100,11 @@ interface Compilers {
 
 function readOperation({ accepted: compiler, produced }: Compilers, outline: OperationOutline): ContractOperation {
   const { path, method } = outline;
-  const item = nodeOf(nodeOf(compiler.document.paths)[path]);
-  const operation = nodeOf(item[method]);
+  const item = toNode(toNode(compiler.document.paths)[path]);
+  const operation = toNode(item[method]);
   const at = ['paths', path, method];
   const bodyAt = locate(compiler.document, [...at, 'requestBody']);
-  const mediaTypes = bodyAt === undefined ? [] : Object.keys(nodeOf(bodyAt.node.content));
+  const mediaTypes = bodyAt === undefined ? [] : Object.keys(toNode(bodyAt.node.content));
   const places = [
     ...placesOf(['paths', path, 'parameters'], item.parameters),
     ...placesOf([...at, 'parameters'], operation.parameters),
@@ -118,7 +118,7 @@ function readOperation({ accepted: compiler, produced }: Compilers, outline: Ope
     bodyAt.node['x-checked-by-operation'] === true
       ? undefined
       : schemaAt(compiler, [...bodyAt.at, 'content', mediaTypes[0], 'schema']);
-  const media = bodyAt === undefined ? {} : nodeOf(nodeOf(bodyAt.node.content)[mediaTypes[0] ?? '']);
+  const media = bodyAt === undefined ? {} : toNode(toNode(bodyAt.node.content)[mediaTypes[0] ?? '']);
   // Where an operation finds faults that no schema can, all are refused at once, and by the operation.
   const refusedByOperation = operation['x-refused-by-operation'] === true;
   return {
@@ -135,13 +135,13 @@ function readOperation({ accepted: compiler, produced }: Compilers, outline: Ope
             isFile: outline.takesFile,
             acceptHeader: method === 'patch' ? 'Accept-Patch' : 'Accept-Post',
           },
-    deprecation: deprecationOf(compiler.document, operation, places, media.schema),
+    deprecation: findDeprecation(compiler.document, operation, places, media.schema),
     check: (input) => {
       const checked = checkInput(parameters, bodyErrorsOf, input);
       if (!refusedByOperation) refuseFaults(checked.faults);
       return checked;
     },
-    checkAnswer: responseCheckOf(produced, [...at, 'responses'], nodeOf(operation.responses)),
+    checkAnswer: toResponseCheck(produced, [...at, 'responses'], toNode(operation.responses)),
   };
 }
 

@@ -41,7 +41,7 @@ export function locate(document: Node, at: readonly string[]): { node: Node; at:
 
 /** Returns the node itself, or the target of its `$ref`; an empty node when the target does not exist. */
 export function dereference(document: Node, value: unknown): Node {
-  const node = nodeOf(value);
+  const node = toNode(value);
   return typeof node.$ref === 'string' ? (locate(document, referenceTokens(node.$ref))?.node ?? {}) : node;
 }
 
@@ -57,6 +57,6 @@ export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export function nodeOf(value: unknown): Node {
+export function toNode(value: unknown): Node {
   return isNode(value) ? value : {};
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve as resolvePath } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
-import { isNode, type Node, nodeOf, referenceTokens } from './openapi-document.ts';
+import { isNode, type Node, toNode, referenceTokens } from './openapi-document.ts';
 
 /**
  * Parses YAML 1.2 (core schema). js-yaml needs a third of the time of `yaml`, with which the command line edits
@@ -50,10 +50,10 @@ class Bundle {
   constructor(root: string) {
     this.#root = root;
     const { components, ...rest } = this.#read(root);
-    for (const [kind, named] of Object.entries(nodeOf(components)))
-      for (const name of Object.keys(nodeOf(named))) this.#origins.set(`${kind}/${name}`, root);
-    for (const [kind, named] of Object.entries(nodeOf(components))) {
-      const local = this.#localize(nodeOf(named), root) as Node;
+    for (const [kind, named] of Object.entries(toNode(components)))
+      for (const name of Object.keys(toNode(named))) this.#origins.set(`${kind}/${name}`, root);
+    for (const [kind, named] of Object.entries(toNode(components))) {
+      const local = this.#localize(toNode(named), root) as Node;
       this.#components[kind] = { ...local, ...this.#components[kind] };
     }
     const localized = this.#localize(rest, root) as Node;
@@ -93,7 +93,7 @@ class Bundle {
 
   #copy(source: string, reference: string): void {
     const [root, kind = '', name = '', ...further] = referenceTokens(reference);
-    const component = nodeOf(nodeOf(this.#read(source).components)[kind])[name];
+    const component = toNode(toNode(this.#read(source).components)[kind])[name];
     if (root !== 'components' || further.length > 0 || component === undefined)
       throw new Error(`${source} has no component ${reference}`);
     const origin = this.#origins.get(`${kind}/${name}`);

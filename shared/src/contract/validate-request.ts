@@ -1,5 +1,5 @@
 // Validates the parameters and the body of a request against the OpenAPI document, and reports all faults.
-import { type Fault, joinedFaults, maxFaults, Problem, summaryOf } from '../problem/index.ts';
+import { type Fault, joinedFaults, maxFaults, Problem, toSummary } from '../problem/index.ts';
 import { type Compiler, dereference, isNode, locate, type SchemaCheck, schemaAt } from './openapi-document.ts';
 import { coerce, parseQueryString } from './query-string.ts';
 import { unknownParameter } from './unknown-parameter.ts';
@@ -97,7 +97,7 @@ export function checkInput(
  */
 export function refuseFaults(found: readonly Fault[], further: readonly Fault[] = []): void {
   const faults = joinedFaults(found, further);
-  if (faults.length > 0) throw new Problem('invalid-request', summaryOf(faults), { errors: faults });
+  if (faults.length > 0) throw new Problem('invalid-request', toSummary(faults), { errors: faults });
 }
 
 /**

@@ -1,5 +1,5 @@
 // Compares a response with the OpenAPI document. Undocumented statuses, headers and members are deviations.
-import { type Compiler, locate, type Node, nodeOf, type SchemaCheck, schemaAt } from './openapi-document.ts';
+import { type Compiler, locate, type Node, toNode, type SchemaCheck, schemaAt } from './openapi-document.ts';
 import { validationErrors } from './validation-errors.ts';
 
 export interface Answer {
@@ -41,7 +41,7 @@ interface Documented {
 }
 
 /** Reads the responses of one operation, each at its first use. */
-export function responseCheckOf(compiler: Compiler, at: readonly string[], responses: Node): ResponseCheck {
+export function toResponseCheck(compiler: Compiler, at: readonly string[], responses: Node): ResponseCheck {
   const read = new Map<string, Documented>();
   return (answer) => {
     const status = String(answer.status);
@@ -55,14 +55,14 @@ export function responseCheckOf(compiler: Compiler, at: readonly string[], respo
 function readResponse(compiler: Compiler, at: readonly string[]): Documented {
   const found = locate(compiler.document, at);
   if (found === undefined) throw new Error(`no response at ${at.join(' ')}`);
-  const headers = Object.keys(nodeOf(found.node.headers));
+  const headers = Object.keys(toNode(found.node.headers));
   return {
     headers: new Set(headers.map((name) => name.toLowerCase())),
     required: headers
       .filter((name) => locate(compiler.document, [...found.at, 'headers', name])?.node.required === true)
       .map((name) => name.toLowerCase()),
     checks: new Map(
-      Object.keys(nodeOf(found.node.content)).map((type) => [
+      Object.keys(toNode(found.node.content)).map((type) => [
         type,
         schemaAt(compiler, [...found.at, 'content', type, 'schema']),
       ]),

@@ -2,7 +2,7 @@
 import type { ErrorObject } from 'ajv';
 import { pointerTo } from '../json/index.ts';
 import { maxFaults, nearestName } from '../problem/index.ts';
-import { nodeOf } from './openapi-document.ts';
+import { toNode } from './openapi-document.ts';
 
 /** One fault: a JSON Pointer into the validated value and a sentence about it. */
 export interface ValidationFinding {
@@ -67,7 +67,7 @@ function isCombination({ keyword }: ErrorObject): boolean {
 function isOfOtherForm({ keyword, params }: ErrorObject, { schema }: ErrorObject): boolean {
   if (keyword !== 'additionalProperties' || !Array.isArray(schema)) return false;
   return schema.some((form) =>
-    Object.keys(nodeOf(nodeOf(form).properties)).includes(String(params.additionalProperty)),
+    Object.keys(toNode(toNode(form).properties)).includes(String(params.additionalProperty)),
   );
 }
 
@@ -121,7 +121,7 @@ function valueFinding(error: ErrorObject): ValidationFinding | undefined {
 
 /** When no form has the type of the value, all their types. */
 function formDetail({ schema }: ErrorObject): string {
-  const types = listOf(schema).map((form) => nodeOf(form).type);
+  const types = listOf(schema).map((form) => toNode(form).type);
   return types.includes(undefined)
     ? 'must have one of the documented forms'
     : `must be ${[...new Set(types.flat())].join(' or ')}`;
@@ -142,7 +142,7 @@ function meantBy(error: ErrorObject): string | undefined {
 }
 
 function nearestMember({ params, parentSchema }: ErrorObject): string | undefined {
-  return nearestName(String(params.additionalProperty), Object.keys(nodeOf(parentSchema?.properties)));
+  return nearestName(String(params.additionalProperty), Object.keys(toNode(parentSchema?.properties)));
 }
 
 function unknownMember(error: ErrorObject): string {

@@ -1,7 +1,7 @@
 // Amounts are stored in minor units of one currency. A schema keeps the currency with which it was first used.
 import type pg from 'pg';
 import { StartError } from '../runtime/index.ts';
-import { decimalsOf } from '../shop/index.ts';
+import { findDecimals } from '../shop/index.ts';
 import type { Queryable } from './replica-lag.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { Queryable } from './replica-lag.ts';
  * @throws StartError when the amounts in the schema are in another currency, or have another number of decimals
  */
 export async function assertCurrency(pool: pg.Pool, currency: string): Promise<void> {
-  const decimals = decimalsOf(currency);
+  const decimals = findDecimals(currency);
   const values = [currency, decimals];
   await pool.query('INSERT INTO shop_currency (code, decimals) VALUES ($1, $2) ON CONFLICT DO NOTHING', values);
   // A schema of version 1.1 has no decimals.

@@ -5,7 +5,7 @@ export { checkLocale, localeFault, readLocale } from './check-locale.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './connect.ts';
 export { knownMigrations, migrate, pendingMigrations } from './migrate.ts';
 export { errorCode, isDatabaseUnavailable, isTimeout, unavailableStates, violatedConstraint } from './pg-errors.ts';
-export { PrimaryClient, timelineOf } from './primary-client.ts';
+export { PrimaryClient, timelineSql } from './primary-client.ts';
 export { provisionDatabase, type SchemaName, schemas } from './provision.ts';
 export { type Expiry, prune, startPruning } from './prune.ts';
 export { openReadReplica, type ReadReplica } from './read-replica.ts';

@@ -1,7 +1,7 @@
 // Connections of a connection string with several hosts: each one leads to the server that accepts writes. PostgreSQL's
 // own library does so with `target_session_attrs=read-write`, which the driver `pg` does not support.
 import pg from 'pg';
-import { addressesOf, toReason } from '../runtime/index.ts';
+import { parseAddresses, toReason } from '../runtime/index.ts';
 
 /** Milliseconds within which a server must answer whether it accepts writes. */
 const answerWithin = 2_000;
@@ -9,7 +9,7 @@ const answerWithin = 2_000;
 /**
  * SQL: the timeline of the server, a hexadecimal number that grows at each failover; NULL when the server is read-only.
  */
-export const timelineOf = `CASE WHEN current_setting('transaction_read_only') = 'off'
+export const timelineSql = `CASE WHEN current_setting('transaction_read_only') = 'off'
   THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END`;
 
 interface Server {
@@ -43,7 +43,7 @@ export class PrimaryClient extends pg.Client {
   readonly #config: pg.ClientConfig;
 
   constructor(config: pg.ClientConfig = {}) {
-    super({ ...config, connectionString: addressesOf(config.connectionString ?? '')[0] });
+    super({ ...config, connectionString: parseAddresses(config.connectionString ?? '')[0] });
     this.#config = config;
     // The connection may fail before its owner adds a listener, and an error event without a listener ends the process.
     this.on('error', () => {});
@@ -60,7 +60,7 @@ export class PrimaryClient extends pg.Client {
 
   async #connect(): Promise<pg.Client> {
     const { connectionString = '' } = this.#config;
-    const addresses = addressesOf(connectionString);
+    const addresses = parseAddresses(connectionString);
     if (addresses.length === 1) return super.connect();
     const cluster = clusters.get(connectionString) ?? {
       primary: undefined,
@@ -115,7 +115,7 @@ export class PrimaryClient extends pg.Client {
  * @throws Error when the server is read-only or a former primary
  */
 async function requirePrimary(client: pg.Client, cluster: Cluster): Promise<number> {
-  const { rows } = await client.query<{ timeline: string | null }>(`SELECT ${timelineOf} AS timeline`);
+  const { rows } = await client.query<{ timeline: string | null }>(`SELECT ${timelineSql} AS timeline`);
   const timeline = Number.parseInt(rows[0]?.timeline ?? '', 16);
   if (Number.isNaN(timeline)) throw readOnly('is read-only');
   if (timeline < cluster.timeline) throw readOnly('is a former primary');

@@ -45,7 +45,7 @@ export async function provisionDatabase({
     const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
     if (found.rowCount === 0) {
       const name = pg.escapeIdentifier(database);
-      await client.query(`CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0 ${await localeOf(client)}`);
+      await client.query(`CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0 ${await toLocale(client)}`);
     }
     await withClient({ url: withDatabase(adminUrl, database), connectWithin }, async (inside) => {
       await inside.query('BEGIN');
@@ -64,7 +64,7 @@ export async function provisionDatabase({
 }
 
 /** Returns the locale of a new database: by code point, which no update of a library changes. */
-async function localeOf(client: pg.Client): Promise<string> {
+async function toLocale(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ version: number }>(
     "SELECT current_setting('server_version_num')::int AS version",
   );

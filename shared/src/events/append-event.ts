@@ -1,7 +1,7 @@
 // Writes events to the service's outbox, in the transaction of the change that they report.
 import { sql, type Transaction } from '../database/index.ts';
 import { newId } from '../runtime/index.ts';
-import { SpanKind, startSpan, traceparentOf } from '../telemetry/index.ts';
+import { SpanKind, startSpan, toTraceparent } from '../telemetry/index.ts';
 import type { EventPayloads, EventType } from './generated.ts';
 import { validatePayload } from './validate-event.ts';
 
@@ -38,7 +38,7 @@ export async function appendEvents(tx: Transaction, events: readonly NewEvent<Ev
       rows.map(({ subject }) => subject),
       rows.map(({ sequence }) => sequence),
       rows.map(({ requestId }) => requestId),
-      rows.map(({ span, traceparent }) => (span === undefined ? (traceparent ?? null) : traceparentOf(span))),
+      rows.map(({ span, traceparent }) => (span === undefined ? (traceparent ?? null) : toTraceparent(span))),
       rows.map(({ data }) => JSON.stringify(data)),
     ],
   );

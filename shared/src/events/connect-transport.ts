@@ -1,5 +1,5 @@
 // Selects RabbitMQ or pg-boss by the scheme of EVENTS_URL.
-import { addressesOf, StartError } from '../runtime/index.ts';
+import { parseAddresses, StartError } from '../runtime/index.ts';
 import type { Transport, TransportOptions } from './transport.ts';
 
 /**
@@ -35,7 +35,7 @@ interface Parameters {
 }
 
 function splitParameters(text: string): Parameters {
-  const urls = addressesOf(text).map((address) => new URL(address));
+  const urls = parseAddresses(text).map((address) => new URL(address));
   // All addresses have the same parameters.
   const parameters = new URLSearchParams(urls[0]?.search);
   const namespace = parameters.get('namespace') ?? undefined;

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, isDatabaseUnavailable, sql, type Transaction } from '../database/index.ts';
 import { inRequest, type Log, outsideRequests, toReason } from '../runtime/index.ts';
-import { beginCounting, failSpan, instruments, SpanKind, startSpan, traceparentOf } from '../telemetry/index.ts';
+import { beginCounting, failSpan, instruments, SpanKind, startSpan, toTraceparent } from '../telemetry/index.ts';
 import { batch } from './batch.ts';
 import { type Handler, PoisonError, parseEvent, type ShopEvent } from './event.ts';
 import type { EventType } from './generated.ts';
@@ -76,7 +76,7 @@ async function handle(options: ConsumeOptions, handlers: DeliveryHandlers, deliv
   const { type, requestId } = event;
   const about = { 'messaging.operation.type': 'process', 'messaging.message.id': event.id, 'shop.event.type': type };
   const span = startSpan(`process ${type}`, SpanKind.CONSUMER, about, event.traceparent);
-  const traceparent = span === undefined ? event.traceparent : traceparentOf(span);
+  const traceparent = span === undefined ? event.traceparent : toTraceparent(span);
   return inRequest({ id: requestId, traceparent }, async (): Promise<Handled> => {
     try {
       const handler = handlers.get(type);

@@ -55,7 +55,7 @@ export class PoisonError extends Error {
 }
 
 /** Returns the part of a type that all its versions share: `order.created` for `order.created.v1`. */
-export function familyOf(type: string): string {
+export function toFamily(type: string): string {
   return type.replace(/\.v\d+$/, '');
 }
 

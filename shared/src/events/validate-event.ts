@@ -1,7 +1,7 @@
 // Validates events against shared/contracts/events.yaml, both before they are stored and after they are received.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { bundleDocument, nodeOf } from '../contract/index.ts';
+import { bundleDocument, toNode } from '../contract/index.ts';
 import { isId } from '../runtime/index.ts';
 import type { components, EventPayloads, EventType } from './generated.ts';
 
@@ -37,7 +37,7 @@ function readSchemas(): EventSchemas {
   ajv.addVocabulary([...Object.keys(document), 'x-pattern-detail']);
   ajv.addSchema(document, 'events');
   return {
-    types: new Set(Object.keys(nodeOf(nodeOf(document.components).channels))),
+    types: new Set(Object.keys(toNode(toNode(document.components).channels))),
     validatorOf<T>(schema: string) {
       const validate = ajv.getSchema<T>(`events#/components/schemas/${schema}`);
       if (validate === undefined) throw new Error(`events.yaml has no schema ${schema}`);

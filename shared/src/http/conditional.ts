@@ -6,7 +6,7 @@ import { Problem } from '../problem/index.ts';
  * Returns the strong entity tag of a row version. It is the same for every projection of the resource.
  * @param version of the row; the digits of an id may follow
  */
-export function etagOf(version: number | string): string {
+export function toEtag(version: number | string): string {
   return `"${version}"`;
 }
 
@@ -15,7 +15,7 @@ export function etagOf(version: number | string): string {
  * different bytes.
  * @param version of the row; further versions and figures of the response may follow, separated by full stops
  */
-export function weakEtagOf(version: number | string): string {
+export function toWeakEtag(version: number | string): string {
   return `W/"${version}"`;
 }
 

@@ -4,7 +4,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Contract } from '../contract/load-contract.ts';
 import type { Log } from '../runtime/index.ts';
 import { beginCounting, instruments } from '../telemetry/index.ts';
-import { requestIdentityOf } from './request-identity.ts';
+import { findRequestIdentity } from './request-identity.ts';
 
 /**
  * The step that records responses. It comes before all other steps. A response is validated after it was sent. Drift is
@@ -48,7 +48,7 @@ export function watchForDrift(contract: Contract, share: number, log: Log): Requ
         // A streamed response is too large to be recorded, and one from the cache could be recorded when it was read.
         if (unrecorded === true) return;
         // The validation runs after the response was sent, because it uses the only thread of the process.
-        if (typeof operationId === 'string') setImmediate(look, operationId, sent(), requestIdentityOf(response).id);
+        if (typeof operationId === 'string') setImmediate(look, operationId, sent(), findRequestIdentity(response).id);
       });
     }
     next();

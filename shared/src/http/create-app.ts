@@ -17,9 +17,9 @@ import { watchForDrift } from './contract-drift.ts';
 import { arrivalAt, measureAnswer } from './measure-answer.ts';
 import type { OperationRequest, Operations } from './operation.ts';
 import { forgetFile, type ParsedBody, parseBody, readBody } from './read-body.ts';
-import { identify, requestIdentityOf } from './request-identity.ts';
+import { identify, findRequestIdentity } from './request-identity.ts';
 import { type ResponseCache, requestText, type StoreResponse, serveCached, serveFromCache } from './response-cache.ts';
-import { send, sendProblem, sendStream, toCachedResponse } from './send-reply.ts';
+import { send, sendProblem, sendStream, toCachedResponse } from './send-result.ts';
 import { toProblem } from './to-problem.ts';
 
 export interface AppOptions<Context> {
@@ -92,7 +92,7 @@ export function createApp<Context>(options: AppOptions<Context>): RequestListene
     const problem = toProblem(error);
     // The query is not logged, because it may contain names and addresses of customers.
     const [path = ''] = request.url.split('?', 1);
-    if (problem.status >= 500) logFailure(options.log, problem, path, requestIdentityOf(response).id);
+    if (problem.status >= 500) logFailure(options.log, problem, path, findRequestIdentity(response).id);
     sendProblem(response, problem);
     measureAnswer(arrivalAt(response), {
       method: request.method,
@@ -155,7 +155,7 @@ async function handle<Context>(
     operationId: operation.operationId,
     method: request.method,
     url: request.url,
-    ...requestIdentityOf(response),
+    ...findRequestIdentity(response),
     caller,
     path: input.path,
     query: input.query,
@@ -176,12 +176,12 @@ async function handle<Context>(
   // The request conforms to the contract, and the types of the function are generated from the same contract.
   const plain = await run(checked as never, options.context);
   const compressed = store && acceptsGzip(request.headers['accept-encoding']) ? compress(plain) : undefined;
-  const reply = compressed === undefined ? plain : { ...plain, etag: compressed.etag };
-  if (isRead) requireRead(request.headers, reply.etag);
+  const result = compressed === undefined ? plain : { ...plain, etag: compressed.etag };
+  if (isRead) requireRead(request.headers, result.etag);
   const common = headersOf(operation, caller, store !== undefined);
-  store?.(requestText(request, json), toCachedResponse(response, operation, reply, common, compressed?.gzip));
-  const unchanged = operation.conditional && notModified(request.headers, reply.etag);
-  const answer = unchanged ? { ...reply, status: 304 } : reply;
+  store?.(requestText(request, json), toCachedResponse(response, operation, result, common, compressed?.gzip));
+  const unchanged = operation.conditional && notModified(request.headers, result.etag);
+  const answer = unchanged ? { ...result, status: 304 } : result;
   const headers = { ...common, ...challenge };
   if (answer.stream === undefined) send(response, answer, headers, compressed?.gzip);
   else await sendStream(response, answer, answer.stream, headers);

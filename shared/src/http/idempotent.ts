@@ -4,7 +4,7 @@ import { type Database, type Expiry, sql, type Transaction } from '../database/i
 import { canonicalJson } from '../json/index.ts';
 import { Problem, problemDocument, problemMediaType } from '../problem/index.ts';
 import type { Secrets } from '../runtime/index.ts';
-import type { OperationRequest, Reply } from './operation.ts';
+import type { OperationRequest, Result } from './operation.ts';
 
 export interface IdempotencyContext {
   readonly database: Database;
@@ -66,19 +66,19 @@ const longestRefusal = 16_384;
 export async function idempotent<Body = never>(
   request: OperationRequest,
   context: IdempotencyContext,
-  work: (tx: Transaction) => Promise<Reply<Body>>,
-): Promise<Reply<Body>> {
+  work: (tx: Transaction) => Promise<Result<Body>>,
+): Promise<Result<Body>> {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') return context.database.transaction(work);
   const scope = scopeOf(request, key);
   const { idempotencySecrets: secrets } = context;
-  const answer = (run: (tx: Transaction) => Promise<Reply<Body>>): Promise<Reply<Body>> =>
+  const answer = (run: (tx: Transaction) => Promise<Result<Body>>): Promise<Result<Body>> =>
     context.database.transaction(async (tx) => {
       const stored = await claim(tx, scope);
       if (stored !== undefined) return replay(stored, request, secrets);
-      const reply = await run(tx);
-      await keep(tx, scope, fingerprintsOf(request, secrets[0]), reply);
-      return reply;
+      const result = await run(tx);
+      await keep(tx, scope, fingerprintsOf(request, secrets[0]), result);
+      return result;
     });
   let refusal: Problem | undefined;
   try {
@@ -94,17 +94,17 @@ export async function idempotent<Body = never>(
     if (refusal === undefined || error !== refusal) throw error;
     // The effects are rolled back, so the refusal is stored in a separate transaction, unless a concurrent repetition
     // has stored a response meanwhile.
-    const reply = problemReply(refusal, request);
-    if ((reply.json?.length ?? 0) > longestRefusal) return reply;
+    const result = problemResult(refusal, request);
+    if ((result.json?.length ?? 0) > longestRefusal) return result;
     return answer(async (tx) => {
       await dropOldRefusals(tx, scope);
-      return reply;
+      return result;
     });
   }
 }
 
-/** Returns the reply that shows a problem, for an operation whose refusal has an effect that must be committed. */
-export function problemReply(problem: Problem, request: Pick<OperationRequest, 'id'>): Reply {
+/** Returns the result that shows a problem, for an operation whose refusal has an effect that must be committed. */
+export function problemResult(problem: Problem, request: Pick<OperationRequest, 'id'>): Result {
   return {
     status: problem.status,
     headers: { 'Content-Type': problemMediaType, ...problem.headers },
@@ -119,7 +119,7 @@ export function problemReply(problem: Problem, request: Pick<OperationRequest, '
 export async function storedResponse(
   request: OperationRequest,
   context: IdempotencyContext,
-): Promise<Reply | undefined> {
+): Promise<Result | undefined> {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') return undefined;
   const { rows } = await context.database.pool.query<StoredAnswer>({
@@ -172,7 +172,7 @@ async function claim(tx: Transaction, scope: readonly string[]): Promise<StoredA
   return stored;
 }
 
-function replay(stored: StoredAnswer, request: OperationRequest, secrets: Secrets): Reply {
+function replay(stored: StoredAnswer, request: OperationRequest, secrets: Secrets): Result {
   if (!isSameRequest(stored, request, secrets)) {
     throw new Problem('idempotency-key-reused', 'This Idempotency-Key was used for another request. Use a new key.', {
       errors: [{ header: 'Idempotency-Key', detail: 'belongs to another request' }],
@@ -202,9 +202,9 @@ async function keep(
   tx: Transaction,
   scope: readonly string[],
   { fingerprint, canonicalFingerprint }: Fingerprints,
-  reply: Reply<unknown>,
+  result: Result<unknown>,
 ): Promise<void> {
-  const body = reply.json ?? (reply.body === undefined ? null : JSON.stringify(reply.body));
+  const body = result.json ?? (result.body === undefined ? null : JSON.stringify(result.body));
   await sql(
     tx,
     `INSERT INTO idempotency_keys
@@ -217,9 +217,9 @@ async function keep(
       ...scope,
       fingerprint,
       canonicalFingerprint,
-      reply.status,
-      JSON.stringify(reply.headers ?? {}),
-      reply.etag ?? null,
+      result.status,
+      JSON.stringify(result.headers ?? {}),
+      result.etag ?? null,
       body,
     ],
   );

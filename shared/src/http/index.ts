@@ -1,13 +1,13 @@
 // The HTTP layer of a service: everything between the socket and the operations.
-export { etagOf, requireMatch, requireNoneMatch, weakEtagOf } from './conditional.ts';
+export { toEtag, requireMatch, requireNoneMatch, toWeakEtag } from './conditional.ts';
 export { type AppOptions, createApp } from './create-app.ts';
-export { expiredResponses, type IdempotencyContext, idempotent, problemReply, storedResponse } from './idempotent.ts';
+export { expiredResponses, type IdempotencyContext, idempotent, problemResult, storedResponse } from './idempotent.ts';
 export { createInternalClient, type InternalClient } from './internal-client.ts';
 export {
-  callerOf,
+  requireCaller,
   type OperationRequest,
   type Operations,
-  type Reply,
+  type Result,
   type TypedOperation,
   type TypedRequest,
 } from './operation.ts';

@@ -1,6 +1,6 @@
 // Metrics and the span of every finished request.
 import type { Response } from 'express';
-import { instruments, methodOf, type Span, SpanStatusCode } from '../telemetry/index.ts';
+import { instruments, toMethod, type Span, SpanStatusCode } from '../telemetry/index.ts';
 import type { Arrival, Beginning } from './request-identity.ts';
 
 export interface AnsweredRequest {
@@ -13,7 +13,7 @@ export interface AnsweredRequest {
 /** Counts a response by the conventions for HTTP servers, and ends the request's span. */
 export function measureAnswer({ began, span, id }: Beginning, answered: AnsweredRequest): void {
   const { route, status } = answered;
-  const method = methodOf(answered);
+  const method = toMethod(answered);
   instruments.serverRequests.record((performance.now() - began) / 1000, {
     'http.request.method': method,
     'http.response.status_code': status,

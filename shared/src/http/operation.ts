@@ -1,4 +1,4 @@
-// The request and the reply of an operation.
+// The request and the result of an operation.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../auth/index.ts';
 import type { QueryValue } from '../contract/index.ts';
@@ -33,7 +33,7 @@ export interface OperationRequest {
    */
   readonly faults: readonly Fault[];
   /**
-   * Called by an operation whose reply may be cached: the reply has an entity tag and a JSON text, and is the same for
+   * Called by an operation whose reply may be cached: the result has an entity tag and a JSON text, and is the same for
    * every caller who lacks the scopes of the operation. It is compressed for clients that accept that.
    * @param store called with the complete response
    */
@@ -41,10 +41,10 @@ export interface OperationRequest {
 }
 
 /**
- * The reply of an operation. Its body is an object that is sent as JSON, a JSON text as a whole or in pieces, or
+ * The result of an operation. Its body is an object that is sent as JSON, a JSON text as a whole or in pieces, or
  * absent.
  */
-export interface Reply<Body = never> {
+export interface Result<Body = never> {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Body;
@@ -86,15 +86,15 @@ export interface TypedRequest<Types extends OperationTypes> extends OperationReq
 export type TypedOperation<Types extends OperationTypes, Context> = (
   request: TypedRequest<Types>,
   context: Context,
-) => Promise<Reply<ContentOf<Types['responses'][keyof Types['responses'] & Success]>>>;
+) => Promise<Result<ContentOf<Types['responses'][keyof Types['responses'] & Success]>>>;
 
 /** operationId → function. Each function gets a request with the types of its own contract. */
 export type Operations<Context> = Readonly<
-  Record<string, (request: never, context: Context) => Promise<Reply<unknown>>>
+  Record<string, (request: never, context: Context) => Promise<Result<unknown>>>
 >;
 
 /** Returns the caller of an operation whose contract requires a token. */
-export function callerOf(request: OperationRequest): Caller {
+export function requireCaller(request: OperationRequest): Caller {
   if (request.caller === undefined)
     throw new Error(`${request.operationId} runs without a caller: its contract must require one`);
   return request.caller;

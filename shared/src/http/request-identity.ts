@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { inRequest, random } from '../runtime/index.ts';
-import { type Span, startRequestSpan, traceparentOf } from '../telemetry/trace.ts';
+import { type Span, startRequestSpan, toTraceparent } from '../telemetry/trace.ts';
 
 export interface RequestIdentity {
   readonly id: string;
@@ -57,25 +57,25 @@ export interface Beginning {
 /** A request that has just arrived, with the trace context for its own calls. */
 export interface Arrival extends Beginning, RequestIdentity {}
 
-export function beginningOf(headers: IncomingHttpHeaders): Beginning {
+export function parseBeginning(headers: IncomingHttpHeaders): Beginning {
   const began = performance.now();
   return { id: idOf(headers), began, span: startRequestSpan(parentOf(headers)) };
 }
 
 /** Extends `requestIdentity`: where spans are created, this hop gets one. */
-export function arrivalOf(headers: IncomingHttpHeaders): Arrival {
-  const { id, began, span } = beginningOf(headers);
-  return { id, traceparent: span === undefined ? nextHop(parentOf(headers)) : traceparentOf(span), began, span };
+export function parseArrival(headers: IncomingHttpHeaders): Arrival {
+  const { id, began, span } = parseBeginning(headers);
+  return { id, traceparent: span === undefined ? nextHop(parentOf(headers)) : toTraceparent(span), began, span };
 }
 
 /** The first step. It gives every response and every log line the id of the request. */
 export function identify(request: Request, response: Response, next: NextFunction): void {
-  const arrival = arrivalOf(request.headers);
+  const arrival = parseArrival(request.headers);
   response.locals.arrival = arrival;
   response.locals.identity = { id: arrival.id, traceparent: arrival.traceparent };
   inRequest(arrival, next);
 }
 
-export function requestIdentityOf(response: Response): RequestIdentity {
+export function findRequestIdentity(response: Response): RequestIdentity {
   return response.locals.identity as RequestIdentity;
 }

@@ -6,7 +6,7 @@ import type { ContractOperation } from '../contract/index.ts';
 import { notModified } from './conditional.ts';
 import { acceptsGzip } from './content-encoding.ts';
 import { measureAnswer } from './measure-answer.ts';
-import { type Beginning, beginningOf } from './request-identity.ts';
+import { type Beginning, parseBeginning } from './request-identity.ts';
 
 /** A response with status 200 that is the same for every caller who lacks the scopes of its operation. */
 export interface CachedResponse {
@@ -54,7 +54,7 @@ export function serveCached(
   if (request.headers['if-match'] !== undefined) return false;
   const unchanged = isUnchanged(request, etag);
   if (unchanged === undefined) return false;
-  const arrival = arrived ?? beginningOf(request.headers);
+  const arrival = arrived ?? parseBeginning(request.headers);
   const common = ['X-Request-Id', arrival.id, ...headers];
   if (unchanged) response.writeHead(304, common).end();
   else response.writeHead(200, [...common, ...content]).end(body);

@@ -20,6 +20,6 @@ export function pointerTo(base: string, name: string | number): string {
 }
 
 /** Returns the pointer to the end of a path of names and positions, not deeper than a body may be. */
-export function pointerOf(path: readonly (string | number)[]): string {
+export function toPointer(path: readonly (string | number)[]): string {
   return path.slice(0, maxJsonDepth).reduce<string>(pointerTo, '');
 }

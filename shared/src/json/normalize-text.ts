@@ -1,6 +1,6 @@
 // Normalizes texts from clients before any other code reads them: NFC, no NUL, no lone surrogates, bounded depth.
 import { type Fault, maxFaults } from '../problem/index.ts';
-import { maxJsonDepth, pointerOf } from './json-pointer.ts';
+import { maxJsonDepth, toPointer } from './json-pointer.ts';
 
 const forbiddenMembers = new Set(['__proto__', 'constructor', 'prototype']);
 
@@ -45,7 +45,7 @@ export function cleanJson(given: unknown): CleanJson {
   const path: (string | number)[] = [];
   let members = 0;
   const refuse = (detail: string): null => {
-    if (faults.length < maxFaults) faults.push({ pointer: pointerOf(path), detail });
+    if (faults.length < maxFaults) faults.push({ pointer: toPointer(path), detail });
     return null;
   };
   const clean = (value: unknown): unknown => {

@@ -1,6 +1,6 @@
 // Finds faults that JSON.parse does not report: duplicate members, and numbers that it rounds.
 import { type Fault, maxFaults } from '../problem/index.ts';
-import { pointerOf } from './json-pointer.ts';
+import { toPointer } from './json-pointer.ts';
 
 /**
  * Matches a number that may be rounded: 16 characters, or an exponent. It may also match within texts, which is
@@ -32,7 +32,7 @@ export function sourceFaults(text: string, isRepeated: boolean): Fault[] {
   if (!isRepeated && !doubtful.test(text)) return [];
   const faults: Fault[] = [];
   const open: Level[] = [];
-  const refuse = (detail: string) => faults.push({ pointer: pointerOf(open.map(({ at }) => at ?? '')), detail });
+  const refuse = (detail: string) => faults.push({ pointer: toPointer(open.map(({ at }) => at ?? '')), detail });
   for (const [token] of text.matchAll(tokens)) {
     if (faults.length === maxFaults) break;
     const level = open.at(-1);

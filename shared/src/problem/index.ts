@@ -10,5 +10,5 @@ export {
   problemDocument,
   problemMediaType,
   problems,
-  summaryOf,
+  toSummary,
 } from './problem.ts';

@@ -65,7 +65,7 @@ export function joinedFaults(found: readonly Fault[], further: readonly Fault[])
  * Returns a sentence with the first fault and the number of the others.
  * @param most the number of faults at which the list ends
  */
-export function summaryOf(faults: readonly Fault[], most = maxFaults): string {
+export function toSummary(faults: readonly Fault[], most = maxFaults): string {
   const [first] = faults;
   const where = first?.parameter ?? first?.header ?? (first?.pointer === '' ? 'The body' : first?.pointer);
   const others = `${faults.length < most ? '' : 'at least '}${faults.length - 1} more`;

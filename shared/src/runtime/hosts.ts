@@ -5,10 +5,10 @@ const hostsOf = /^([a-z]+:\/\/(?:[^@/?#]*@)?)([^@/?#]+)/;
 
 /**
  * Returns the URL of each host that a URL lists. Only the hosts and ports differ.
- * @example addressesOf('amqp://user:password@a:5672,b:5672/shop')
+ * @example parseAddresses('amqp://user:password@a:5672,b:5672/shop')
  * // ['amqp://user:password@a:5672/shop', 'amqp://user:password@b:5672/shop']
  */
-export function addressesOf(text: string): string[] {
+export function parseAddresses(text: string): string[] {
   const [matched = '', before = '', hosts] = hostsOf.exec(text) ?? [];
   const after = text.slice(matched.length);
   return hosts === undefined ? [text] : hosts.split(',').map((host) => `${before}${host}${after}`);
@@ -23,7 +23,7 @@ export function urlOfHosts(name: string, schemes: readonly string[]): Variable<s
       // A second scheme would be read as a host.
       if (text.split('://').length > 2)
         throw new Error(`lists hosts behind one scheme, as in ${schemes[0]}://user:password@a,b/shop`);
-      const addresses = addressesOf(text).map(address.parse);
+      const addresses = parseAddresses(text).map(address.parse);
       if (addresses.length > 1 && addresses.some((each) => new URL(each).hostname === '')) {
         throw new Error('has an empty host between two commas');
       }

@@ -23,7 +23,7 @@ export {
   withoutPassword,
 } from './config.ts';
 export { createHealth, type Health } from './health.ts';
-export { addressesOf, urlOfHosts } from './hosts.ts';
+export { parseAddresses, urlOfHosts } from './hosts.ts';
 export { isId, newId, parseId, withLowerCaseIds } from './id.ts';
 export { createLineFormatter, createLog, type Log, type LogLevel, readLogLevel } from './log.ts';
 export { memoryBounds } from './memory-bounds.ts';

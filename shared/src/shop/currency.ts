@@ -19,7 +19,7 @@ export function currency(name: string, fallback: string): Variable<string> {
  * Returns the decimals of a currency: 2 for EUR, 0 for JPY. They are those of Unicode CLDR, which are 0 for a currency
  * whose smaller unit is no longer used, such as HUF, where ISO 4217 has 2.
  */
-export function decimalsOf(code: string): number {
+export function findDecimals(code: string): number {
   return (
     new Intl.NumberFormat('en', { style: 'currency', currency: code }).resolvedOptions().maximumFractionDigits ?? 2
   );

@@ -1,6 +1,6 @@
 // What all services of this shop agree on: its currency, e-mail addresses, log-ins, services and installation.
 
-export { currency, decimalsOf } from './currency.ts';
+export { currency, findDecimals } from './currency.ts';
 export { type EmailAddress, emailKey, parseEmail, unparsedEmailKey } from './email-address.ts';
 export { type CommandPurpose, type Installation, operatorCommand, readInstallation } from './installation.ts';
 export { type Login, readLogins } from './logins.ts';

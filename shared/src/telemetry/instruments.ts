@@ -72,7 +72,7 @@ export function measureWith(next: Meter): void {
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** The attribute `http.request.method`: `_OTHER` for an unknown method. */
-export function methodOf({ method = '' }: { readonly method?: string | undefined }): string {
+export function toMethod({ method = '' }: { readonly method?: string | undefined }): string {
   return methods.has(method) ? method : '_OTHER';
 }
 

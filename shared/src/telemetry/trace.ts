@@ -71,7 +71,7 @@ export function inSpan<T>(name: string, kind: SpanKind, attributes: Attributes, 
 /** Runs `work` as part of a request, in this span. */
 export async function runInSpan<T>(span: Span, { id }: Pick<RequestScope, 'id'>, work: () => Promise<T>): Promise<T> {
   try {
-    const result = await inRequest({ id, traceparent: traceparentOf(span) }, work);
+    const result = await inRequest({ id, traceparent: toTraceparent(span) }, work);
     span.end();
     return result;
   } catch (error) {
@@ -81,7 +81,7 @@ export async function runInSpan<T>(span: Span, { id }: Pick<RequestScope, 'id'>,
 }
 
 /** The trace context that the next hop gets (W3C Trace Context section 3.2). */
-export function traceparentOf(span: Span): string {
+export function toTraceparent(span: Span): string {
   const { traceId, spanId, traceFlags } = span.spanContext();
   return `00-${traceId}-${spanId}-${traceFlags & 1 ? '01' : '00'}`;
 }

@@ -18,8 +18,8 @@ export interface Plan {
  * the others.
  */
 async function explain(client: pg.Client, spec: CollectionSpec<never>, input: Input): Promise<Plan> {
-  const { text, steady, values } = compile(spec, input);
-  await client.query(`SET plan_cache_mode = ${steady ? 'force_generic_plan' : 'force_custom_plan'}`);
+  const { text, stablePlan, values } = compile(spec, input);
+  await client.query(`SET plan_cache_mode = ${stablePlan ? 'force_generic_plan' : 'force_custom_plan'}`);
   const given = values(input);
   const literals = given.map((value) =>
     Array.isArray(value)

@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 /** Returns the caller of the guide's token. Some of its members are changed, or removed if undefined. */
-async function callerOf(changedHeader: object = {}, changedClaims: object = {}) {
+async function requireCaller(changedHeader: object = {}, changedClaims: object = {}) {
   const now = Math.floor(Date.now() / 1000);
   const payload = JSON.parse(JSON.stringify({ ...claims, iat: now, exp: now + 900, ...changedClaims })) as JWTPayload;
   const token = await new SignJWT(payload).setProtectedHeader({ ...header, ...changedHeader }).sign(pair.privateKey);
@@ -43,7 +43,7 @@ async function callerOf(changedHeader: object = {}, changedClaims: object = {}) 
 describe('the guide for another identity provider', () => {
   it('shows a token that passes', async () => {
     const { accountId, scope } = claims;
-    expect(await callerOf()).toStrictEqual({
+    expect(await requireCaller()).toStrictEqual({
       accountId,
       scopes: new Set(scope.split(' ')),
       credentialsVersion: undefined,
@@ -71,15 +71,15 @@ describe('the guide for another identity provider', () => {
     ['a subject that is too long', {}, { sub: 'x'.repeat(256) }],
     ['a time to come', {}, { nbf: Math.floor(Date.now() / 1000) + 600 }],
   ])('states correctly that a token with %s is refused', async (_name, changedHeader, changedClaims) => {
-    await expect(callerOf(changedHeader, changedClaims)).rejects.toMatchObject({ code: 'unauthenticated' });
+    await expect(requireCaller(changedHeader, changedClaims)).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 
   it('states correctly that scopes in a list are ignored', async () => {
-    expect(await callerOf({}, { scope: undefined, scp: ['orders:fulfil'] })).toMatchObject({ scopes: new Set() });
+    expect(await requireCaller({}, { scope: undefined, scp: ['orders:fulfil'] })).toMatchObject({ scopes: new Set() });
   });
 
   it('states correctly that a key for encryption makes the set invalid', async () => {
     keySet.published = { keys: [pair.jwk, { ...keyPair('other', 'rsa').jwk, use: 'enc' }] };
-    await expect(callerOf()).rejects.toMatchObject({ code: 'service-unavailable' });
+    await expect(requireCaller()).rejects.toMatchObject({ code: 'service-unavailable' });
   });
 });

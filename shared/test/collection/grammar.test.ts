@@ -203,7 +203,7 @@ describe('the query spelling', () => {
   describe('on a field with a closed list of values and an index', () => {
     const { status, ...others } = sample.fields;
     if (status === undefined) throw new Error('the sample has a status');
-    const spec = { ...sample, fields: { ...others, status: { ...status, scans: ['createdAt'] } } };
+    const spec = { ...sample, fields: { ...others, status: { ...status, scansByValue: ['createdAt'] } } };
 
     it.each([
       ['ne:pending', { operator: 'in', values: ['active', 'available', 'backorder'] }],

@@ -18,7 +18,7 @@ export const sample: CollectionSpec<unknown> = {
   fields: {
     id: { type: uuid(), operators: [], column: 'id', sortable: true },
     name: { type: text(200), operators: matched, column: 'name', sortable: true },
-    brand: { type: text(100), operators: matched, column: 'brand', scans: ['createdAt', 'price'] },
+    brand: { type: text(100), operators: matched, column: 'brand', scansByValue: ['createdAt', 'price'] },
     price: { type: decimal(2), operators: ordered, column: 'price_minor', sortable: true },
     rating: {
       type: decimal(1),

@@ -21,7 +21,7 @@ afterAll(async () => {
   await withClient({ url: adminUrl }, (client) => client.query(`DROP DATABASE ${latin}`));
 });
 
-const localeOf = (url: string) => withClient({ url }, readLocale);
+const toLocale = (url: string) => withClient({ url }, readLocale);
 
 /** Makes PostgreSQL compare the version of the locale with another one. */
 const becomeOutdated = (url: string) =>
@@ -31,7 +31,7 @@ const becomeOutdated = (url: string) =>
 
 describe('a database that the shop creates', () => {
   it('a database that the shop creates has the encoding UTF8 and a locale that library updates do not change', async () => {
-    const found = await localeOf(database.adminUrl);
+    const found = await toLocale(database.adminUrl);
     expect(found).toMatchObject({ encoding: 'UTF8', locale: 'builtin C.UTF-8', isOutdated: false });
     expect(localeFault(found)).toBeUndefined();
   });
@@ -42,7 +42,7 @@ describe('a database with another encoding', () => {
     await expect(migrate({ url: latinUrl, folder: `${serviceFolder('orders')}/migrations` })).rejects.toThrow(
       `the database ${latin} has the encoding LATIN1: create a database with ENCODING 'UTF8' TEMPLATE template0`,
     );
-    expect(localeFault(await localeOf(latinUrl))).toMatchObject({ isFatal: true });
+    expect(localeFault(await toLocale(latinUrl))).toMatchObject({ isFatal: true });
   });
 });
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
-import { bundleDocument, dereference, type Node, nodeOf } from '../../src/contract/index.ts';
+import { bundleDocument, dereference, type Node, toNode } from '../../src/contract/index.ts';
 import { parseEvent, toCloudEvent } from '../../src/events/event.ts';
 import { consumers, type EventType, senders } from '../../src/events/generated.ts';
 import { newId } from '../../src/runtime/index.ts';
@@ -80,8 +80,8 @@ const documentOf = (service: string) =>
 
 /** Returns the channels of the operations with an action. */
 const channelsOf = (document: Node, action: string): Node[] =>
-  Object.values(nodeOf(document.operations))
-    .map(nodeOf)
+  Object.values(toNode(document.operations))
+    .map(toNode)
     .filter((operation) => operation.action === action)
     .map(({ channel }) => dereference(document, channel));
 
@@ -121,10 +121,10 @@ describe.each(services)('services/%s/asyncapi.yaml', (service) => {
   it.each(channels.map((channel) => [String(channel.address), channel] as const))(
     'describes %s as it is sent',
     (type, channel) => {
-      const { examples } = dereference(document, nodeOf(nodeOf(document.components).schemas)[type]);
-      const example = nodeOf(Array.isArray(examples) ? examples[0] : undefined);
-      const [message] = Object.values(nodeOf(channel.messages)).map(nodeOf);
-      const validate = ajv.compile({ ...nodeOf(message?.payload), components: document.components });
+      const { examples } = dereference(document, toNode(toNode(document.components).schemas)[type]);
+      const example = toNode(Array.isArray(examples) ? examples[0] : undefined);
+      const [message] = Object.values(toNode(channel.messages)).map(toNode);
+      const validate = ajv.compile({ ...toNode(message?.payload), components: document.components });
       expect([validate(JSON.parse(eventOf(service, type, example))), validate.errors]).toEqual([true, null]);
       expect(Object.keys(example)).not.toEqual([]);
       for (const member of Object.keys(example)) {
@@ -139,14 +139,14 @@ describe.each(services)('services/%s/asyncapi.yaml', (service) => {
 it('each event of shared/contracts/events.yaml has one sender', () => {
   const { components } = bundleDocument(new URL('../../contracts/events.yaml', import.meta.url));
   const sent = services.flatMap((service) => typesOf(channelsOf(documentOf(service), 'send')));
-  expect(sent.sort()).toEqual(Object.keys(nodeOf(nodeOf(components).channels)).sort());
+  expect(sent.sort()).toEqual(Object.keys(toNode(toNode(components).channels)).sort());
 });
 
 it('every example of shared/contracts/events.yaml conforms to its schema', () => {
   const document = bundleDocument(new URL('../../contracts/events.yaml', import.meta.url));
-  const { channels, schemas } = nodeOf(document.components);
-  for (const type of Object.keys(nodeOf(channels))) {
-    const { examples } = dereference(document, nodeOf(schemas)[type]);
+  const { channels, schemas } = toNode(document.components);
+  for (const type of Object.keys(toNode(channels))) {
+    const { examples } = dereference(document, toNode(schemas)[type]);
     for (const example of Array.isArray(examples) ? examples : [])
       expect(parseEvent(eventOf('sender', type, example)).data).toEqual(example);
   }

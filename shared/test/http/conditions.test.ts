@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTokenVerifier, type TokenVerifier } from '@shop/shared/auth';
 import { loadContract } from '@shop/shared/contract';
-import { createApp, etagOf } from '@shop/shared/http';
+import { createApp, toEtag } from '@shop/shared/http';
 import { createHealth, createLog, newId } from '@shop/shared/runtime';
 import { createClient, startIssuer, type TestClient, type TestIssuer } from '@shop/shared/testing';
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
     createNote: async () => ({ ...(await change()), status: 201, body: {} }),
     pinNote: change,
     markNote: change,
-    getNote: async () => ({ status: 200, body: {}, etag: etagOf(7) }),
+    getNote: async () => ({ status: 200, body: {}, etag: toEtag(7) }),
   };
   const app = createApp({ name: 'notes', contract, context: {}, verifier, health: createHealth(), log, operations });
   server = createServer(app).listen(0, '127.0.0.1');

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { loadContract } from '@shop/shared/contract';
-import { createApp, type OperationRequest, type Reply } from '@shop/shared/http';
+import { createApp, type OperationRequest, type Result } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { createHealth, readConfig, share } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
@@ -32,11 +32,11 @@ interface Warning {
  * Starts a service whose operation listNotes sends the replies in turn. `warnings` contains its log.
  * @param isCached whether the replies may be cached, and are therefore compressed
  */
-async function serviceOf(replies: readonly (Reply<object> | Problem)[], contractWatch: number, isCached = false) {
+async function serviceOf(replies: readonly (Result<object> | Problem)[], contractWatch: number, isCached = false) {
   const warnings: Warning[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => warnings.push(JSON.parse(line)) });
   let count = 0;
-  const unused = async (): Promise<Reply<object>> => ({ status: 200 });
+  const unused = async (): Promise<Result<object>> => ({ status: 200 });
   const app = createApp({
     name: 'notes',
     contract,
@@ -52,9 +52,9 @@ async function serviceOf(replies: readonly (Reply<object> | Problem)[], contract
       markNote: unused,
       listNotes: async (request: OperationRequest) => {
         if (isCached) request.cacheWith(() => {});
-        const reply = replies[count++ % replies.length] ?? { status: 200 };
-        if (reply instanceof Problem) throw reply;
-        return reply;
+        const result = replies[count++ % replies.length] ?? { status: 200 };
+        if (result instanceof Problem) throw result;
+        return result;
       },
     },
   });
@@ -64,7 +64,7 @@ async function serviceOf(replies: readonly (Reply<object> | Problem)[], contract
   return { warnings, list: (headers: Record<string, string> = {}) => fetch(`${url}/v1/notes`, { headers }), url };
 }
 
-const conforming: Reply<object> = { status: 200, body: { a: 1 } };
+const conforming: Result<object> = { status: 200, body: { a: 1 } };
 
 describe('the contract watch', () => {
   it('reads a compressed body', async () => {

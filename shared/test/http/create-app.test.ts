@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { createTokenVerifier, type TokenVerifier } from '@shop/shared/auth';
 import { loadContract } from '@shop/shared/contract';
 import { connectDatabase, type Database } from '@shop/shared/database';
-import { createApp, etagOf, idempotent, type OperationRequest } from '@shop/shared/http';
+import { createApp, toEtag, idempotent, type OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { createHealth, type Log, newId, type Secrets } from '@shop/shared/runtime';
 import {
@@ -79,7 +79,7 @@ beforeAll(async () => {
         return { status: 204 };
       },
       markNote: async () => ({ status: 204 }),
-      getNote: async () => ({ status: 200, body: { id: 'x' }, etag: etagOf(7) }),
+      getNote: async () => ({ status: 200, body: { id: 'x' }, etag: toEtag(7) }),
     },
   });
   server = createServer(app).listen(0, '127.0.0.1');
@@ -102,12 +102,12 @@ const post = (body: unknown, headers: Record<string, string> = {}) =>
 describe('contract', () => {
   it('refuses to start when an operation has no function or a function no operation', () => {
     const options = { name: 'notes', contract, context: {}, verifier, health: createHealth(), log };
-    const reply = async () => ({ status: 200 });
-    expect(() => createApp({ ...options, operations: { listNotes: reply, createNote: reply } })).toThrow(
+    const result = async () => ({ status: 200 });
+    expect(() => createApp({ ...options, operations: { listNotes: result, createNote: result } })).toThrow(
       'operation getNote has no function',
     );
     expect(() =>
-      createApp({ ...options, operations: { listNotes: reply, createNote: reply, getNote: reply, other: reply } }),
+      createApp({ ...options, operations: { listNotes: result, createNote: result, getNote: result, other: result } }),
     ).toThrow('function other has no operation');
   });
 
@@ -596,7 +596,7 @@ describe('idempotency', () => {
   });
 });
 
-describe('a reply in pieces', () => {
+describe('a result in pieces', () => {
   const list = () => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/notes`);
 
   afterEach(() => {

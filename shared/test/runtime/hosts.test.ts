@@ -1,8 +1,8 @@
 // URLs with one host or several.
 import { describe, expect, it } from '@jest/globals';
-import { addressesOf, urlOfHosts } from '@shop/shared/runtime';
+import { parseAddresses, urlOfHosts } from '@shop/shared/runtime';
 
-describe('addressesOf', () => {
+describe('parseAddresses', () => {
   it.each([
     ['amqp://broker', ['amqp://broker']],
     [
@@ -14,7 +14,7 @@ describe('addressesOf', () => {
     ['postgres://u:p@a/shop', ['postgres://u:p@a/shop']],
     ['postgres://u:p@a:1,b:2/shop?x=1', ['postgres://u:p@a:1/shop?x=1', 'postgres://u:p@b:2/shop?x=1']],
   ])('returns an address for each host of %s', (text, addresses) => {
-    expect(addressesOf(text)).toEqual(addresses);
+    expect(parseAddresses(text)).toEqual(addresses);
   });
 });
 

@@ -11,7 +11,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { createTokenVerifier } from '@shop/shared/auth';
 import { loadContract } from '@shop/shared/contract';
-import { createApp, type Reply } from '@shop/shared/http';
+import { createApp, type Result } from '@shop/shared/http';
 import { createHealth } from '@shop/shared/runtime';
 import { observe } from '@shop/shared/telemetry';
 import { eventually } from '@shop/shared/testing';
@@ -25,11 +25,11 @@ const contract = loadContract(new URL('../http/sample.openapi.yaml', import.meta
 
 let server: Server;
 let url: string;
-let reply: Reply<object> = { status: 200, body: { a: 1 } };
+let reply: Result<object> = { status: 200, body: { a: 1 } };
 
 beforeAll(async () => {
   measureWith(provider.getMeter('test'));
-  const unused = async (): Promise<Reply<object>> => ({ status: 200 });
+  const unused = async (): Promise<Result<object>> => ({ status: 200 });
   const app = createApp({
     name: 'notes',
     contract,

@@ -1,5 +1,5 @@
 // Arbitrary requests for an operation of a contract, from its parameters and the schema of its body.
-import { dereference, isNode, type Node, nodeOf, type OperationOutline } from '@shop/shared/contract';
+import { dereference, isNode, type Node, toNode, type OperationOutline } from '@shop/shared/contract';
 import type { CallOptions } from '@shop/shared/testing';
 import fc from 'fast-check';
 import { encoded, sendable } from '../../request-text.ts';
@@ -35,7 +35,7 @@ export function requestsOf(
   ids: Readonly<Record<string, readonly string[]>>,
   tokens: readonly (string | undefined)[],
 ): fc.Arbitrary<GeneratedRequest> {
-  const operation = nodeOf(item[method]);
+  const operation = toNode(item[method]);
   const parameters = [item.parameters, operation.parameters]
     .flatMap((list) => (Array.isArray(list) ? list : []))
     .map((parameter) => dereference(document, parameter));
@@ -43,9 +43,9 @@ export function requestsOf(
   const textsOf = (parameter: Node): fc.Arbitrary<string> =>
     mostly(arbitraryOf(document, parameter.schema, 0).map(String), wildText);
   const [mediaType = '', content] =
-    Object.entries(nodeOf(dereference(document, operation.requestBody).content))[0] ?? [];
+    Object.entries(toNode(dereference(document, operation.requestBody).content))[0] ?? [];
   const isFile = content !== undefined && mediaType === 'application/x-ndjson';
-  const body = content === undefined ? fc.constant(undefined) : arbitraryOf(document, nodeOf(content).schema, 0);
+  const body = content === undefined ? fc.constant(undefined) : arbitraryOf(document, toNode(content).schema, 0);
   return fc
     .record({
       path: fc.record(
@@ -126,7 +126,7 @@ function arbitraryOf(document: Node, given: unknown, depth: number): fc.Arbitrar
 
 function objectOf(document: Node, schema: Node, depth: number): fc.Arbitrary<unknown> {
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-  const members = Object.entries(nodeOf(schema.properties)).map(
+  const members = Object.entries(toNode(schema.properties)).map(
     ([name, member]) => [name, mostly(arbitraryOf(document, member, depth + 1), wild)] as const,
   );
   const known = fc.record(Object.fromEntries(members), {

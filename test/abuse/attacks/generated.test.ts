@@ -2,7 +2,7 @@
 // and ATTACK_SEED repeats them.
 import { writeSync } from 'node:fs';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { nodeOf, outlineOperations } from '@shop/shared/contract';
+import { toNode, outlineOperations } from '@shop/shared/contract';
 import fc from 'fast-check';
 import { requestsOf } from './generate-requests.ts';
 import { report } from './report.ts';
@@ -22,7 +22,7 @@ it('generated requests are answered as the contracts say, and never with a fault
     const document = documentOf(service);
     return outlineOperations(document)
       .filter(({ internal }) => !internal)
-      .map(({ path, method }) => ({ service, document, path, method, item: nodeOf(nodeOf(document.paths)[path]) }));
+      .map(({ path, method }) => ({ service, document, path, method, item: toNode(toNode(document.paths)[path]) }));
   });
   const ids = { orderId: [stage.orderId], productId: [stage.productId], accountId: ['me', stage.accountId] };
   const tokens = [stage.customer, stage.staff, 'forged', undefined];

@@ -1,5 +1,5 @@
 // Generated request bodies.
-import { type ContractOperation, dereference, type Node, nodeOf } from '@shop/shared/contract';
+import { type ContractOperation, dereference, type Node, toNode } from '@shop/shared/contract';
 import fc from 'fast-check';
 import { mutated, textChanges } from './mutations.ts';
 import { often, Slot, share, slot } from './slots.ts';
@@ -75,12 +75,12 @@ const hints: Hints = (name) => {
 
 /** Bodies of an operation: valid ones, and ones with one change in the value, the text or the media type. */
 export function bodiesOf(document: Node, operation: ContractOperation, described: Node): fc.Arbitrary<PlannedBody> {
-  const content = nodeOf(dereference(document, described.requestBody).content);
+  const content = toNode(dereference(document, described.requestBody).content);
   const [mediaType = '', media] = Object.entries(content)[0] ?? [];
   const lines = operation.takesFile;
   const valid = lines
     ? importLines(document)
-    : often(8, valuesOf(document, operation, nodeOf(media)), examplesOf(document, nodeOf(media)));
+    : often(8, valuesOf(document, operation, toNode(media)), examplesOf(document, toNode(media)));
   const otherTypes = [
     `${mediaType}; charset=utf-8`,
     `${mediaType};charset=latin1`,
@@ -102,7 +102,7 @@ export function bodiesOf(document: Node, operation: ContractOperation, described
 function examplesOf(document: Node, media: Node): fc.Arbitrary<unknown> {
   const schema = dereference(document, media.schema);
   const examples = [
-    ...Object.values(nodeOf(media.examples)).map((each) => nodeOf(each).value),
+    ...Object.values(toNode(media.examples)).map((each) => toNode(each).value),
     ...[schema.examples].flat(),
   ];
   return fc.constantFrom(...examples.filter((example) => example !== undefined), {});

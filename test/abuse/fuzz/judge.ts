@@ -1,5 +1,5 @@
 // Compares a response with the public contract. No failure of the shop is accepted, because nothing is broken in a run.
-import { type BodyRule, type ContractOperation, dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
+import { type BodyRule, type ContractOperation, dereference, isNode, type Node, toNode } from '@shop/shared/contract';
 import { type ProblemCode, problemMediaType, problems } from '@shop/shared/problem';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -63,7 +63,7 @@ export class Judge {
       const allowed = status >= 400 && (code === undefined || refusedWithoutOperation.has(code));
       return allowed ? [] : [`${status} ${code ?? ''} for a request that no operation takes`];
     }
-    const isDocumented = String(status) in nodeOf(this.#operation(operation).responses);
+    const isDocumented = String(status) in toNode(this.#operation(operation).responses);
     const refusals = [...refusedByGateway].filter((each) => problems[each].status === status);
     // The response to HEAD has no code.
     if (!isDocumented && refusals.some((each) => code === undefined || code === each)) return [];
@@ -95,7 +95,7 @@ export class Judge {
 
   #bodySchema(operation: ContractOperation, { mediaTypes: [type = ''] }: BodyRule): Node {
     const { content } = dereference(this.#document, this.#operation(operation).requestBody);
-    const schema = nodeOf(nodeOf(nodeOf(content)[type]).schema);
+    const schema = toNode(toNode(toNode(content)[type]).schema);
     // Its references are those of the document.
     return { components: this.#document.components, ...schema };
   }
@@ -124,15 +124,15 @@ export class Judge {
   }
 
   #operation({ path, method }: ContractOperation): Node {
-    return nodeOf(nodeOf(nodeOf(this.#document.paths)[path])[method]);
+    return toNode(toNode(toNode(this.#document.paths)[path])[method]);
   }
 }
 
 /** The codes that the description of a documented response names, and those of its examples. */
 function codesIn(document: Node, operation: Node, status: number): ReadonlySet<string> {
-  const response = dereference(document, nodeOf(operation.responses)[status]);
-  const media = nodeOf(nodeOf(response.content)[problemMediaType]);
-  const examples = [media.example, ...Object.values(nodeOf(media.examples)).map((each) => nodeOf(each).value)];
+  const response = dereference(document, toNode(operation.responses)[status]);
+  const media = toNode(toNode(response.content)[problemMediaType]);
+  const examples = [media.example, ...Object.values(toNode(media.examples)).map((each) => toNode(each).value)];
   const described = String(response.description ?? '').matchAll(/`([a-z-]+)`/g);
   return new Set([
     ...[...described].flatMap(([, code = '']) => (Object.hasOwn(problems, code) ? [code] : [])),
@@ -169,7 +169,7 @@ function codeOf({ headers, text }: ReceivedAnswer): string | undefined {
 
 function parsed(text: string): Node | undefined {
   try {
-    return nodeOf(JSON.parse(text));
+    return toNode(JSON.parse(text));
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 // What a run has seen in responses and e-mails, so that later requests reach deep states.
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isNode, nodeOf } from '@shop/shared/contract';
+import { isNode, toNode } from '@shop/shared/contract';
 import { newId } from '@shop/shared/runtime';
 
 /** The number of values that are remembered under one name. Older ones are forgotten. */
@@ -55,7 +55,7 @@ export class Memory {
     if (headers.etag !== undefined) this.#keepTag(path, headers.etag);
     const next = /<([^>]+)>; rel="next"/.exec(headers.link ?? '')?.[1];
     this.remember(`next ${path}`, next);
-    this.remember('cursor', nodeOf(body.pagination).nextCursor);
+    this.remember('cursor', toNode(body.pagination).nextCursor);
     this.remember('refreshToken', body.refresh_token);
     const items = Array.isArray(body.items) ? body.items.filter(isNode) : [body];
     const kind = kindOf(path);

@@ -1,5 +1,5 @@
 // Generated query parameters: filters, sorting, pages, and texts that are none of them.
-import { dereference, type Node, nodeOf } from '@shop/shared/contract';
+import { dereference, type Node, toNode } from '@shop/shared/contract';
 import fc from 'fast-check';
 import { often, plain, type Slot, slot, type Text } from './slots.ts';
 import { times, wildText } from './values.ts';
@@ -98,8 +98,8 @@ const particular: Readonly<Record<string, fc.Arbitrary<Text>>> = {
 /** Texts for a parameter: those that it is meant for, its examples, and sometimes any text. */
 export function queryTexts(document: Node, parameter: Node): fc.Arbitrary<Text> {
   const name = String(parameter.name);
-  const examples = Object.values(nodeOf(parameter.examples))
-    .flatMap((example) => [nodeOf(example).value].flat())
+  const examples = Object.values(toNode(parameter.examples))
+    .flatMap((example) => [toNode(example).value].flat())
     .filter((value) => typeof value === 'string');
   const isFilter = dereference(document, parameter.schema).type === 'array';
   const meant = particular[name] ?? (isFilter ? conditions(name) : words);

@@ -1,6 +1,6 @@
 // Generated requests for every operation of the public contract: valid ones, and ones with something wrong.
 import { staffScopes } from '@shop/accounts/operator';
-import { type Contract, type ContractOperation, dereference, type Node, nodeOf } from '@shop/shared/contract';
+import { type Contract, type ContractOperation, dereference, type Node, toNode } from '@shop/shared/contract';
 import fc from 'fast-check';
 import { bodiesOf, type PlannedBody, unexpectedBodies } from './bodies.ts';
 import { headersOf, oddHeader } from './headers.ts';
@@ -60,8 +60,8 @@ export function requestsFor({ document, operations }: Contract): fc.Arbitrary<Pl
 }
 
 function requestsOf(document: Node, operation: ContractOperation): fc.Arbitrary<PlannedRequest> {
-  const item = nodeOf(nodeOf(document.paths)[operation.path]);
-  const described = nodeOf(item[operation.method]);
+  const item = toNode(toNode(document.paths)[operation.path]);
+  const described = toNode(item[operation.method]);
   const parameters = [item.parameters, described.parameters]
     .flatMap((list) => (Array.isArray(list) ? list : []))
     .map((parameter) => dereference(document, parameter));

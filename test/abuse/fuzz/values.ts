@@ -1,5 +1,5 @@
 // Values that a schema of the contracts accepts, for the part of JSON Schema that the contracts use.
-import { dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
+import { dereference, isNode, type Node, toNode } from '@shop/shared/contract';
 import fc from 'fast-check';
 
 /** Returns the values of a member that matter more than others that its schema accepts; undefined for most members. */
@@ -41,7 +41,7 @@ export function validValues(document: Node, given: unknown, hints: Hints, depth 
 
 /** Follows `$ref` and joins `allOf`, with the members beside them. */
 function resolved(document: Node, given: unknown): Node {
-  const own = nodeOf(given);
+  const own = toNode(given);
   const target = dereference(document, own);
   const joined = Array.isArray(target.allOf) ? target.allOf.map((part) => resolved(document, part)) : [];
   const { $ref: _, ...beside } = own;
@@ -50,7 +50,7 @@ function resolved(document: Node, given: unknown): Node {
 
 function objects(document: Node, schema: Node, hints: Hints, depth: number): fc.Arbitrary<unknown> {
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-  const members = Object.entries(nodeOf(schema.properties)).map(([name, member]) => {
+  const members = Object.entries(toNode(schema.properties)).map(([name, member]) => {
     const hinted = hints(name, resolved(document, member));
     return [name, hinted ?? validValues(document, member, hints, depth + 1)] as const;
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServiceTokens } from '@shop/shared/auth';
-import { type ContractOperation, dereference, loadContract, nodeOf } from '@shop/shared/contract';
+import { type ContractOperation, dereference, loadContract, toNode } from '@shop/shared/contract';
 import { Problem } from '@shop/shared/problem';
 import { newId } from '@shop/shared/runtime';
 import { serviceNames } from '@shop/shared/shop';
@@ -66,8 +66,8 @@ function largestOf(document: Readonly<Record<string, unknown>>, operation: Contr
   // A file has no maximum length of a line.
   if (takesFile) return '{}\n';
   if (operationId === 'searchProducts') return longestSearch;
-  const content = dereference(document, nodeOf(nodeOf(nodeOf(document.paths)[path])[method]).requestBody).content;
-  const [{ schema } = {}] = Object.values(nodeOf(content)).map(nodeOf);
+  const content = dereference(document, toNode(toNode(toNode(document.paths)[path])[method]).requestBody).content;
+  const [{ schema } = {}] = Object.values(toNode(content)).map(toNode);
   const parameters = Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, newId()]));
   return largestBody(document, schema, (body) => {
     try {

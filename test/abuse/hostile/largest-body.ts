@@ -1,5 +1,5 @@
 // Builds the largest JSON body that a schema of a contract accepts, in its longest usual form.
-import { dereference, maxBodyBytes, type Node, nodeOf } from '@shop/shared/contract';
+import { dereference, maxBodyBytes, type Node, toNode } from '@shop/shared/contract';
 
 /**
  * A letter with four bytes in UTF-8 and twelve as `\u` escapes, followed by characters for patterns that accept no
@@ -55,7 +55,7 @@ function largest(document: Node, { allOf, ...own }: Node): unknown {
     return forms.reduce((longest, form) => (spelled(form).length > spelled(longest).length ? form : longest));
   }
   if (types.includes('object')) {
-    const members = Object.entries(nodeOf(schema.properties));
+    const members = Object.entries(toNode(schema.properties));
     const named = members.map(([name, member]) => [name, largest(document, dereference(document, member))]);
     return Object.fromEntries([...named, ...furtherMembers(document, schema)]);
   }

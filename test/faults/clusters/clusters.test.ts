@@ -24,11 +24,11 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await system?.stop();
-  writeSync(1, `${summaryOf(results)}\n`);
+  writeSync(1, `${toSummary(results)}\n`);
 }, 120_000);
 
 /** Counts the rounds and the replies of each status, and finds the longest recovery. */
-function summaryOf(done: readonly Round[]): string {
+function toSummary(done: readonly Round[]): string {
   const statuses = done.flatMap((round) => round.statuses);
   const counts = [...new Set(statuses)].sort().map((status) => {
     const times = statuses.filter((each) => each === status).length;

@@ -53,7 +53,7 @@ const mutations: readonly Mutation[] = [
   {
     name: 'the idempotency row is not written',
     file: 'shared/src/http/idempotent.ts',
-    find: '      await keep(tx, scope, fingerprintsOf(request, secrets[0]), reply);\n',
+    find: '      await keep(tx, scope, fingerprintsOf(request, secrets[0]), result);\n',
     replace: '',
     test: 'die after COMMIT before the answer',
     notice: /exists and nobody was told of it|could not register/,

@@ -1,15 +1,15 @@
 // The broker's own counts of its queues, which are read without the services.
 import { type ConfirmChannel, connect } from 'amqplib';
 import { shopTopology } from '../../../shared/src/events/index.ts';
-import { declarationsOf, namesOf } from '../../../shared/src/events/rabbitmq/topology.ts';
+import { toDeclarations, toNames } from '../../../shared/src/events/rabbitmq/topology.ts';
 import type { Deployment } from './deployment.ts';
 
-const names = namesOf('shop');
+const names = toNames('shop');
 const consumers = Object.keys(shopTopology.consumers);
 
 /** The queue of each consumer. */
 export const consumerQueues: readonly string[] = consumers.map(names.queue);
-const allQueues = consumers.flatMap((consumer) => declarationsOf(names, shopTopology, consumer).queues);
+const allQueues = consumers.flatMap((consumer) => toDeclarations(names, shopTopology, consumer).queues);
 
 /** Runs `use` with a connection that bypasses the proxy. */
 export async function withChannel<T>(

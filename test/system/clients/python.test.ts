@@ -10,7 +10,7 @@ import { withoutMarks } from '../../../web/src/docs/own-values.ts';
 import { publishedDocument } from '../../../web/src/docs/published-document.ts';
 import { exampleRequest } from '../../../web/src/docs/reference/example-request.ts';
 import { operationViews } from '../../../web/src/docs/reference/operation-view.ts';
-import { snippetsOf } from '../../../web/src/docs/reference/snippets.ts';
+import { toSnippets } from '../../../web/src/docs/reference/snippets.ts';
 
 const folder = fileURLToPath(new URL('../../../gateway/config', import.meta.url));
 const parseAll =
@@ -24,7 +24,7 @@ it('is Python', () => {
   const config = parse(readFileSync(`${folder}/gateway.config.yml`, 'utf8'));
   const operations = operationViews(publishedDocument(publishedContracts(config, folder)));
   const programs = operations.map((operation) =>
-    withoutMarks(snippetsOf(exampleRequest(operation)).find(({ id }) => id === 'python')?.text ?? ''),
+    withoutMarks(toSnippets(exampleRequest(operation)).find(({ id }) => id === 'python')?.text ?? ''),
   );
   expect(programs.every((program) => program.includes('import '))).toBe(true);
   const parsed = execFileSync('python3', ['-c', parseAll], { input: JSON.stringify(programs), encoding: 'utf8' });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MachineSecret } from '@shop/accounts/operator';
-import { isNode, type Node, nodeOf } from '@shop/shared/contract';
+import { isNode, type Node, toNode } from '@shop/shared/contract';
 import { newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { askShop } from '../../../cli/test/started-shop.ts';
@@ -40,11 +40,11 @@ const visited = new Set<string>();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-prism-'));
   await writeDocuments(folder);
-  const document = nodeOf(JSON.parse(await readFile(join(folder, 'openapi.json'), 'utf8')));
-  for (const [path, item] of Object.entries(nodeOf(document.paths)))
-    for (const [method, operation] of Object.entries(nodeOf(item))) {
+  const document = toNode(JSON.parse(await readFile(join(folder, 'openapi.json'), 'utf8')));
+  for (const [path, item] of Object.entries(toNode(document.paths)))
+    for (const [method, operation] of Object.entries(toNode(item))) {
       if (!isNode(operation)) continue;
-      const [type = ''] = Object.keys(nodeOf(nodeOf(operation.requestBody).content));
+      const [type = ''] = Object.keys(toNode(toNode(operation.requestBody).content));
       operations.set(String(operation.operationId), { method: method.toUpperCase(), path, type });
     }
   shop = await startShop();
@@ -84,7 +84,7 @@ async function visit(operationId: string, status: number, given: Visit = {}): Pr
     text: expect.not.stringContaining(violation),
   });
   visited.add(operationId);
-  return { headers: response.headers, body: text === '' ? {} : nodeOf(JSON.parse(text)) };
+  return { headers: response.headers, body: text === '' ? {} : toNode(JSON.parse(text)) };
 }
 
 /** Waits for an e-mail of a kind to an address, and returns its token. */
@@ -145,7 +145,7 @@ describe('a walk through Prism', () => {
 
     const other = await logIn(email);
     const { body } = await visit('listSessions', 200, { token: other.access });
-    const sessions = (Array.isArray(body.items) ? body.items : []).map(nodeOf);
+    const sessions = (Array.isArray(body.items) ? body.items : []).map(toNode);
     const sessionId = String(sessions.find(({ current }) => current !== true)?.id);
     await visit('endSession', 204, { token: other.access, path: { sessionId } });
     await visit('endOtherSessions', 204, { token: other.access });
@@ -189,7 +189,7 @@ describe('a walk through Prism', () => {
     const first = await visit('listProducts', 200, { query: { status: 'available', sort: 'price:asc', limit: '2' } });
     const query = { status: 'available', sort: 'price:asc', limit: '2' };
     await visit('listProducts', 304, { query, headers: { 'If-None-Match': first.headers.get('etag') ?? '' } });
-    const cursor = String(nodeOf(first.body.pagination).nextCursor);
+    const cursor = String(toNode(first.body.pagination).nextCursor);
     await visit('listProducts', 200, { query: { ...query, cursor } });
     const filters = { or: [{ price: { lt: 10 } }, { rating: { gte: 4.5 } }] };
     await visit('searchProducts', 200, { body: { filters, sort: [{ field: 'price', direction: 'asc' }] } });
@@ -265,7 +265,7 @@ describe('Prism', () => {
 
   it('refuses a response that does not conform to the document', async () => {
     const document = JSON.parse(await readFile(join(folder, 'openapi.json'), 'utf8')) as Node;
-    Object.assign(nodeOf(nodeOf(nodeOf(document.components).schemas).Pagination), { required: ['absent'] });
+    Object.assign(toNode(toNode(toNode(document.components).schemas).Pagination), { required: ['absent'] });
     const file = join(folder, 'other.json');
     await writeFile(file, JSON.stringify(document));
     const other = await startPrism(file, shop.url);

@@ -28,7 +28,7 @@ export interface List {
   readonly cursor: string;
 }
 
-export interface Reply {
+export interface Result {
   readonly status: number;
   readonly replayed: boolean;
   readonly body: AnswerBody;
@@ -43,7 +43,7 @@ interface Sent {
 const arriveWithin = 60_000;
 
 /** Sends a request: a POST when there is a body, otherwise a GET. */
-export async function send(shop: UpgradedShop, path: string, { token, key, body }: Sent = {}): Promise<Reply> {
+export async function send(shop: UpgradedShop, path: string, { token, key, body }: Sent = {}): Promise<Result> {
   const answer = await fetch(`${shop.url}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
@@ -105,7 +105,7 @@ async function readList(shop: UpgradedShop, path: string, token: string): Promis
 }
 
 /** Sends the order once more with its key. */
-export function repeat(shop: UpgradedShop, token: string, { key, lines }: OrderOutcome): Promise<Reply> {
+export function repeat(shop: UpgradedShop, token: string, { key, lines }: OrderOutcome): Promise<Result> {
   return send(shop, '/v1/orders', { token, key, body: { items: lines } });
 }
 

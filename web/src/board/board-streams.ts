@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { Problem } from '@shop/shared/problem';
 import type { PageRequest, PageResponse } from '../page.ts';
-import { headlineOf } from './faults.ts';
+import { toHeadlines } from './faults.ts';
 import { partsOf, type UpstreamView } from './part-states.ts';
 import { type MetricsAddresses, ShopMetrics } from './shop-figures.ts';
 
@@ -118,7 +118,7 @@ export class BoardStreams {
     const shop = this.#metrics.figures();
     const operations = this.#options.traffic();
     const parts = partsOf(this.#options.upstreams(), shop);
-    return { parts, headline: headlineOf(parts), operations, shop, blind: this.#addresses.length === 0 };
+    return { parts, headline: toHeadlines(parts), operations, shop, blind: this.#addresses.length === 0 };
   }
 }
 

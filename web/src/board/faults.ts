@@ -47,7 +47,7 @@ export function causesFirst<Fault extends BoardFault>(faults: readonly Fault[]):
 }
 
 /** Returns the faults of all parts, causes first. Parts with the same fault share a line. */
-export function headlineOf(parts: readonly PartWithFaults[]): Headline[] {
+export function toHeadlines(parts: readonly PartWithFaults[]): Headline[] {
   const faults = parts.flatMap(({ kind, name, faults }) => faults.map((fault) => ({ ...fault, of: kind, name })));
   const lines = Map.groupBy(causesFirst(faults), ({ of, name, ...fault }) => JSON.stringify(fault));
   return [...lines.values()].flatMap(([first, ...others]) => {

@@ -1,5 +1,5 @@
 // The list of all events for the guide about events, from the services' AsyncAPI documents.
-import { dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
+import { dereference, isNode, type Node, toNode } from '@shop/shared/contract';
 import { textOf } from '../yaml-document.ts';
 
 export interface EventDocument {
@@ -29,10 +29,10 @@ interface Member {
 export function eventList(documents: readonly EventDocument[]): string {
   const mentions = new Map<string, Mention[]>();
   for (const { service, document } of documents) {
-    for (const operation of Object.values(nodeOf(document.operations)).map(nodeOf)) {
+    for (const operation of Object.values(toNode(document.operations)).map(toNode)) {
       const channel = dereference(document, operation.channel);
       const type = textOf(channel.address);
-      const message = dereference(document, Object.values(nodeOf(channel.messages))[0]);
+      const message = dereference(document, Object.values(toNode(channel.messages))[0]);
       const mention = {
         service,
         action: textOf(operation.action),
@@ -79,14 +79,14 @@ function membersByName(document: Node, value: unknown): Map<string, unknown> {
   const schema = dereference(document, value);
   const parts = Array.isArray(schema.allOf) ? schema.allOf : [];
   const inherited = parts.flatMap((part) => [...membersByName(document, part)]);
-  return new Map([...inherited, ...Object.entries(nodeOf(schema.properties))]);
+  return new Map([...inherited, ...Object.entries(toNode(schema.properties))]);
 }
 
 function membersOf(document: Node, value: unknown, prefix = ''): Member[] {
   return [...membersByName(document, value)].flatMap(([member, schemaOrReference]): Member[] => {
     const schema = dereference(document, schemaOrReference);
     const name = `${prefix}${member}`;
-    const description = textOf(nodeOf(schemaOrReference).description) || textOf(schema.description);
+    const description = textOf(toNode(schemaOrReference).description) || textOf(schema.description);
     const own = { name, type: typeText(document, schema), description };
     return [
       own,

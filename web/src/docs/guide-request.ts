@@ -1,5 +1,5 @@
 // The example requests of a guide as command lines, which can be pasted one after the other.
-import { isOwnValue, markOf } from './own-values.ts';
+import { isOwnValue, toMark } from './own-values.ts';
 import { curl } from './reference/snippets.ts';
 
 /** A value that the response to a request has, and that later requests of a page need. */
@@ -71,7 +71,7 @@ function exampleInCurl(text: string, language: string | undefined, known: Readon
   const { headers, body } = language === 'http' ? message(text) : short(text);
   return curl({
     method,
-    address: withPlaceholders(`${markOf('origin')}${encodeURI(target)}`, known),
+    address: withPlaceholders(`${toMark('origin')}${encodeURI(target)}`, known),
     headers: headers.map((header) => withPlaceholders(header, known)),
     body: body === undefined ? undefined : withPlaceholders(body, known),
   });
@@ -94,9 +94,9 @@ function short(text: string): { headers: string[]; body: string | undefined } {
 /** Replaces placeholders in braces and the example's e-mail address. */
 function withPlaceholders(text: string, known: ReadonlySet<string>): string {
   return text
-    .replaceAll('kim@example.com', markOf('email'))
+    .replaceAll('kim@example.com', toMark('email'))
     .replaceAll(/(?:\{|%7B)(\w+)(?:\}|%7D)/g, (place, name: string) => {
       if (known.has(name)) return `$${variables[name] ?? ''}`;
-      return isOwnValue(name) ? markOf(name) : place;
+      return isOwnValue(name) ? toMark(name) : place;
     });
 }

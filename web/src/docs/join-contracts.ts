@@ -1,5 +1,5 @@
 // Joins the services' OpenAPI documents into the published document.
-import { isNode, methods, type Node, nodeOf, referenceTokens } from '@shop/shared/contract';
+import { isNode, methods, type Node, toNode, referenceTokens } from '@shop/shared/contract';
 import { reachable, referencesIn, textOf, withReferences } from '../yaml-document.ts';
 
 export interface ServiceContract {
@@ -30,7 +30,7 @@ export function joinContracts(base: Node, parts: readonly ServiceContract[]): No
   const { 'x-every-operation': everywhere, components: _own, ...frame } = base;
   const gateway: ServiceContract = { name: 'gateway', document: base };
   const all = [
-    ...parts.map((part) => publicPart(part, publicPaths(part, nodeOf(everywhere)))),
+    ...parts.map((part) => publicPart(part, publicPaths(part, toNode(everywhere)))),
     { ...gateway, paths: {}, components: reachable(base, everywhere) },
   ];
   const ambiguous = ambiguousNames(all);
@@ -97,16 +97,16 @@ function usedTags(paths: Readonly<Record<string, Node>>): Set<unknown> {
 /** Returns the paths without internal operations. Each has the responses and the rate limit of the gateway. */
 function publicPaths({ document, limitOf }: ServiceContract, everywhere: Node): Record<string, Node> {
   const paths: Record<string, Node> = {};
-  for (const [path, item] of Object.entries(nodeOf(document.paths))) {
-    const kept = Object.entries(nodeOf(item)).flatMap(([member, value]): [string, unknown][] => {
+  for (const [path, item] of Object.entries(toNode(document.paths))) {
+    const kept = Object.entries(toNode(item)).flatMap(([member, value]): [string, unknown][] => {
       if (!isMethod(member)) return [[member, value]];
-      const operation = nodeOf(value);
+      const operation = toNode(value);
       if (operation['x-internal'] === true) return [];
       const limit = limitOf?.(textOf(operation.operationId));
       const description = [textOf(operation.description).trim(), limit ?? '']
         .filter((part) => part !== '')
         .join('\n\n');
-      const responses = { ...everywhere, ...nodeOf(operation.responses) };
+      const responses = { ...everywhere, ...toNode(operation.responses) };
       const requestBody = withBound(operation.requestBody);
       return [
         [
@@ -127,7 +127,7 @@ function publicPaths({ document, limitOf }: ServiceContract, everywhere: Node): 
 
 /** Returns the request body with its `x-max-bytes` in the description. */
 function withBound(requestBody: unknown): unknown {
-  const { 'x-max-bytes': bound, description, ...rest } = nodeOf(requestBody);
+  const { 'x-max-bytes': bound, description, ...rest } = toNode(requestBody);
   if (bound === undefined) return requestBody;
   const sentences = [textOf(description).trim(), `At most ${bound} bytes.`].filter((sentence) => sentence !== '');
   return { ...rest, description: sentences.join(' '), 'x-max-bytes': bound };
@@ -136,7 +136,7 @@ function withBound(requestBody: unknown): unknown {
 function publicPart(part: ServiceContract, paths: Record<string, Node>): PublicContract {
   const components = reachable(part.document, paths);
   for (const name of securitySchemes(paths)) {
-    const scheme = nodeOf(nodeOf(part.document.components).securitySchemes)[name];
+    const scheme = toNode(toNode(part.document.components).securitySchemes)[name];
     if (scheme !== undefined) components.set(`#/components/securitySchemes/${name}`, scheme);
   }
   return { ...part, paths, components };
@@ -178,7 +178,7 @@ function prefixed(reference: string, service: string): string {
 
 function requireUniqueOperations(paths: Node): void {
   const ids = Object.values(paths)
-    .flatMap((item) => Object.values(nodeOf(item)).filter(isNode))
+    .flatMap((item) => Object.values(toNode(item)).filter(isNode))
     .flatMap(({ operationId }) => (typeof operationId === 'string' ? [operationId] : []));
   const twice = ids.filter((id, index) => ids.indexOf(id) !== index);
   if (twice.length > 0) throw new Error(`two operations have the id ${twice.join(', ')}`);

@@ -1,5 +1,5 @@
 // Opens the responses of the published document: clients that are generated from it accept members of later releases.
-import { isNode, type Node, nodeOf, referenceTokens } from '@shop/shared/contract';
+import { isNode, type Node, toNode, referenceTokens } from '@shop/shared/contract';
 import { reachable, withReferences } from '../yaml-document.ts';
 
 const schemas = '#/components/schemas/';
@@ -10,15 +10,15 @@ const schemas = '#/components/schemas/';
  * @throws when a schema with the name of such a copy exists
  */
 export function openResponses(document: Node): Node {
-  const operations = Object.values(nodeOf(document.paths)).flatMap((item) =>
-    Object.values(nodeOf(item)).filter(isNode),
+  const operations = Object.values(toNode(document.paths)).flatMap((item) =>
+    Object.values(toNode(item)).filter(isNode),
   );
   const produced = reachable(
     document,
     operations.map(({ responses }) => responses),
   );
   const accepted = reachable(document, [
-    Object.values(nodeOf(document.paths)).map((item) => nodeOf(item).parameters),
+    Object.values(toNode(document.paths)).map((item) => toNode(item).parameters),
     operations.map(({ parameters, requestBody }) => [parameters, requestBody]),
   ]);
   const copied = new Set(
@@ -34,8 +34,8 @@ export function openResponses(document: Node): Node {
         : operation,
     ),
   );
-  const components = Object.entries(nodeOf(document.components)).map(([kind, all]) => {
-    const named = Object.entries(nodeOf(all)).flatMap(([name, component]): [string, unknown][] => {
+  const components = Object.entries(toNode(document.components)).map(([kind, all]) => {
+    const named = Object.entries(toNode(all)).flatMap(([name, component]): [string, unknown][] => {
       const reference = `#/components/${kind}/${name}`;
       if (!produced.has(reference)) return [[name, component]];
       return copied.has(reference)
@@ -71,5 +71,5 @@ function withoutBounds(value: unknown): unknown {
 }
 
 function mapMembers(value: unknown, change: (member: unknown) => unknown): Node {
-  return Object.fromEntries(Object.entries(nodeOf(value)).map(([name, member]) => [name, change(member)]));
+  return Object.fromEntries(Object.entries(toNode(value)).map(([name, member]) => [name, change(member)]));
 }

@@ -5,7 +5,7 @@ import { tabbedCode } from './code-block.ts';
 import { inlineMarkdown } from './guide.ts';
 import { methodHtml, pathHtml } from './reference/operation-page.ts';
 import type { OperationView } from './reference/operation-view.ts';
-import { snippetsOf } from './reference/snippets.ts';
+import { toSnippets } from './reference/snippets.ts';
 
 interface Tag {
   readonly tag: string;
@@ -53,7 +53,7 @@ export function overviewHtml(chapters: readonly Chapter[], services: readonly st
 <ul class="cards">${cards.join('\n')}</ul>
 <h2 id="first-request">The first request</h2>
 <p>It needs no log-in.</p>
-${tabbedCode('language', snippetsOf(firstRequest))}
+${tabbedCode('language', toSnippets(firstRequest))}
 ${lists.join('\n')}
 <h2 id="downloads">Downloads</h2>
 <ul class="columns">

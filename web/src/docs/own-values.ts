@@ -27,7 +27,7 @@ export function isOwnValue(name: string): name is OwnValue {
 }
 
 /** A word that stands for the value, which no quotation, URL or highlighter changes. */
-export function markOf(name: OwnValue): string {
+export function toMark(name: OwnValue): string {
   return `OWN_${name}_VALUE`;
 }
 
@@ -40,7 +40,7 @@ export function withMarks(body: unknown): unknown {
     return Object.fromEntries(
       Object.entries(value).map(([name, member]) =>
         typeof member === 'string' && isOwnValue(name) && left.delete(name)
-          ? [name, markOf(name)]
+          ? [name, toMark(name)]
           : [name, walk(member)],
       ),
     );

@@ -1,5 +1,5 @@
 // What the search of the documentation finds: sections of guides, operations and problems, each with its text.
-import { dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
+import { dereference, isNode, type Node, toNode } from '@shop/shared/contract';
 import { problems } from '@shop/shared/problem';
 import { isCode } from '../problems/problem-examples.ts';
 import { problemTexts } from '../problems/problem-texts.ts';
@@ -7,7 +7,7 @@ import { textOf } from '../yaml-document.ts';
 import type { Chapter } from './chapters.ts';
 import { inlineMarkdown } from './guide.ts';
 import type { OperationView } from './reference/operation-view.ts';
-import { codesOf } from './reference/problem-view.ts';
+import { listCodes } from './reference/problem-view.ts';
 
 export interface SearchEntry {
   readonly title: string;
@@ -105,7 +105,7 @@ function textOfOperation(document: Node, operation: OperationView): string {
     plainText(inlineMarkdown(description)),
     ...parameters.map(({ name, description: meaning }) => `${name}: ${plainText(inlineMarkdown(meaning))}`),
     ...membersOf(document, body?.schema),
-    ...codesOf(operation),
+    ...listCodes(operation),
     id,
     tag,
   ];
@@ -116,8 +116,8 @@ function textOfOperation(document: Node, operation: OperationView): string {
 function membersOf(document: Node, value: unknown): string[] {
   const schema = dereference(document, value);
   const inner = [schema.allOf, schema.oneOf, schema.anyOf].flatMap((list) => (Array.isArray(list) ? list : []));
-  const members = Object.entries(nodeOf(schema.properties)).flatMap(([name, member]) => [
-    `${name} ${plainText(inlineMarkdown(textOf(nodeOf(member).description)))}`.trim(),
+  const members = Object.entries(toNode(schema.properties)).flatMap(([name, member]) => [
+    `${name} ${plainText(inlineMarkdown(textOf(toNode(member).description)))}`.trim(),
     ...membersOf(document, member),
   ]);
   const items = isNode(schema.items) ? membersOf(document, schema.items) : [];

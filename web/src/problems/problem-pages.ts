@@ -7,7 +7,7 @@ import { inlineMarkdown } from '../docs/guide.ts';
 import { escapeHtml, pagePolicy } from '../layout.ts';
 import { type FindPage, html } from '../page.ts';
 import { prefersHtml } from '../prefers-html.ts';
-import { exampleOf, isCode } from './problem-examples.ts';
+import { findExample, isCode } from './problem-examples.ts';
 import { problemTexts } from './problem-texts.ts';
 
 /** `/problems` lists all problem codes, `/problems/<code>` explains one of them. */
@@ -51,7 +51,7 @@ export function problemPages(assets: Assets): FindPage {
 
 function explanation(code: ProblemCode): string {
   const { when, remedy } = problemTexts[code];
-  return JSON.stringify({ code, type: `/problems/${code}`, ...problems[code], when, remedy, example: exampleOf(code) });
+  return JSON.stringify({ code, type: `/problems/${code}`, ...problems[code], when, remedy, example: findExample(code) });
 }
 
 function codeHtml(code: ProblemCode): string {
@@ -65,7 +65,7 @@ ${inlineMarkdown(when)}
 <h2>What to do</h2>
 ${inlineMarkdown(remedy)}
 <h2>Example</h2>
-${codeBlock(JSON.stringify(exampleOf(code), null, 2), 'json')}
+${codeBlock(JSON.stringify(findExample(code), null, 2), 'json')}
 <p><a href="/problems">All problems</a> · <a href="/docs/errors">How to handle errors</a></p>`;
 }
 

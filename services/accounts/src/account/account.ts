@@ -1,6 +1,6 @@
 // An account: its row, its representation in responses, and its data in events.
 import type { EventPayloads } from '@shop/shared/events';
-import { etagOf, type OperationRequest, type Reply, requireMatch } from '@shop/shared/http';
+import { toEtag, type OperationRequest, type Result, requireMatch } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import {
   type CreationOptional,
@@ -91,11 +91,11 @@ export function profileColumns(profile: Profile) {
 }
 
 /** The members that clients may see and write. */
-export function profileOf(account: Account): Profile {
+export function toAccountProfile(account: Account): Profile {
   return { email: account.email.trim(), ...toProfile(account) };
 }
 
-export function localeOf({ locale }: Pick<Account, 'locale'>): { locale?: string } {
+export function toLocale({ locale }: Pick<Account, 'locale'>): { locale?: string } {
   return locale === null ? {} : { locale };
 }
 
@@ -103,7 +103,7 @@ export function localeOf({ locale }: Pick<Account, 'locale'>): { locale?: string
 export function toAccount(account: Account): AccountView {
   const pending = account.pendingEmail === null ? {} : { pending_email: account.pendingEmail.trim() };
   const erasure = account.eraseAt === null ? {} : { erase_at: account.eraseAt.toISOString() };
-  return { id: account.id, ...profileOf(account), email_verified: account.emailVerified, ...pending, ...erasure };
+  return { id: account.id, ...toAccountProfile(account), email_verified: account.emailVerified, ...pending, ...erasure };
 }
 
 /**
@@ -114,7 +114,7 @@ function tagOf({ id, version }: Account): string {
   const digits = BigInt(`0x${id.replaceAll('-', '')}`)
     .toString()
     .padStart(39, '0');
-  return etagOf(`${version}${digits}`);
+  return toEtag(`${version}${digits}`);
 }
 
 /**
@@ -122,15 +122,15 @@ function tagOf({ id, version }: Account): string {
  * @throws Problem 412 for another version
  */
 export function requireAccountMatch({ headers }: Pick<OperationRequest, 'headers'>, account: Account): void {
-  requireMatch(headers, tagOf(account), etagOf(account.version));
+  requireMatch(headers, tagOf(account), toEtag(account.version));
 }
 
 /** The response with an account. No cache may store it. */
-export function accountReply(
+export function accountResult(
   status: number,
   account: Account,
   headers: Readonly<Record<string, string>> = {},
-): Reply<AccountView> {
+): Result<AccountView> {
   return {
     status,
     headers: { 'Cache-Control': 'no-store', ...headers },

@@ -3,15 +3,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent, type EventPayloads } from '@shop/shared/events';
-import { idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
+import { idempotent, type OperationRequest, type Result } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { clientNetwork } from '@shop/shared/runtime';
 import { emailKey } from '@shop/shared/shop';
 import type { Context } from '../context.ts';
-import { Account, localeOf, notErased } from './account.ts';
+import { Account, toLocale, notErased } from './account.ts';
 import { audit } from './audit.ts';
 import { inTransaction } from './models.ts';
-import { sessionClientOf } from './session-client.ts';
+import { parseSessionClient } from './session-client.ts';
 
 export type EmailTokenPurpose = EventPayloads['email-token.issued.v1']['kind'];
 
@@ -50,7 +50,7 @@ export async function sendEmailToken(
   address: string,
 ): Promise<void> {
   const { id: accountId, name } = account;
-  const locale = localeOf(account);
+  const locale = toLocale(account);
   const email = address.trim();
   if (purpose !== 'email-change-undo') await voidEmailTokens(tx, accountId, [purpose]);
   const token = randomBytes(tokenBytes).toString('base64url');
@@ -95,7 +95,7 @@ function stateOf(purpose: EmailTokenPurpose, address: string, { email, emailVeri
 }
 
 function networkOf(headers: IncomingHttpHeaders = {}): { clientNetwork?: string } {
-  const { address } = sessionClientOf(headers);
+  const { address } = parseSessionClient(headers);
   return address === null ? {} : { clientNetwork: clientNetwork(address) };
 }
 
@@ -127,7 +127,7 @@ export async function useEmailToken(
   purpose: EmailTokenPurpose,
   token: string,
   use: (tx: Transaction, used: UsedToken) => Promise<void>,
-): Promise<Reply<never>> {
+): Promise<Result<never>> {
   try {
     return await idempotent<never>(request, context, async (tx) => {
       const used = await takeToken(tx, purpose, digestOf(token));

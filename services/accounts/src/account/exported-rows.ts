@@ -46,7 +46,7 @@ function withoutNulls(row: object): object {
  * The valid tokens in e-mails, without the tokens themselves. They fit on one page, because they expire and few are
  * sent in an hour.
  */
-export async function emailTokensOf(from: Queryable, accountId: string): Promise<object[]> {
+export async function findEmailTokens(from: Queryable, accountId: string): Promise<object[]> {
   const { rows } = await from.query<object>(
     'SELECT purpose, email, created_at, expires_at FROM email_tokens WHERE account_id = $1 ORDER BY created_at',
     [accountId],

@@ -1,5 +1,5 @@
 // Reads the account in a path. `me` and the caller's own id are permitted; every other id is forbidden.
-import { callerOf, type OperationRequest } from '@shop/shared/http';
+import { requireCaller, type OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 
 /**
@@ -7,7 +7,7 @@ import { Problem } from '@shop/shared/problem';
  * @throws Problem 403 for every other id, whether or not the account exists, so that the response does not reveal it
  */
 export function ownAccountId(request: OperationRequest): string {
-  const { accountId } = callerOf(request);
+  const { accountId } = requireCaller(request);
   const named = request.path.accountId;
   if (named !== 'me' && named !== accountId) {
     throw new Problem('forbidden', 'An account can be read and changed by its own holder only.');

@@ -13,7 +13,7 @@ const longestAddress = 45;
 const longestUserAgent = 200;
 
 /** The gateway sends exactly one address in `X-Forwarded-For`, and nothing that the client wrote. */
-export function sessionClientOf(headers: IncomingHttpHeaders): SessionClient {
+export function parseSessionClient(headers: IncomingHttpHeaders): SessionClient {
   const { 'x-forwarded-for': address, 'user-agent': userAgent = '' } = headers;
   const isAddress = typeof address === 'string' && address.length <= longestAddress && isIP(address) !== 0;
   const shown = userAgent.replaceAll(/\p{Cc}+/gu, ' ').trim();

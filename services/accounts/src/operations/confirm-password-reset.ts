@@ -7,7 +7,7 @@ import { countCredentialsChange, saveAccount, withdrawEmailChange } from '../acc
 import { cancelErasure } from '../account/erasure.ts';
 import type { Operation } from '../context.ts';
 import { endAllFamilies } from '../session/refresh-token.ts';
-import { waiterOf } from '../session/waiter.ts';
+import { toWaiter } from '../session/waiter.ts';
 
 /**
  * @throws Problem 400 for a token that is not valid, 422 for a common password, 503 when too many passwords wait for
@@ -20,7 +20,7 @@ export const confirmPasswordReset: Operation<'confirmPasswordReset'> = async (re
   const stored = await storedResponse(request, context);
   if (stored !== undefined) return stored;
   await requireUsable(request, context, 'password-reset', token);
-  const passwordHash = await context.passwords.hash(password, waiterOf(request, true));
+  const passwordHash = await context.passwords.hash(password, toWaiter(request, true));
   return useEmailToken(request, context, 'password-reset', token, async (tx, { account }) => {
     const { id: accountId } = account;
     // The customer may not know about an unverified change of the address or an erasure, so both are withdrawn.

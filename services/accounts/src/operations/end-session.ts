@@ -1,5 +1,5 @@
 // DELETE /v1/sessions/{sessionId}
-import { callerOf } from '@shop/shared/http';
+import { requireCaller } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { audit } from '../account/audit.ts';
 import type { Operation } from '../context.ts';
@@ -10,7 +10,7 @@ import { endFamilyById } from '../session/refresh-token.ts';
  * it
  */
 export const endSession: Operation<'endSession'> = async (request, { database }) => {
-  const { accountId } = callerOf(request);
+  const { accountId } = requireCaller(request);
   const ended = await database.transaction(async (tx) => {
     const sessions = await endFamilyById(tx, accountId, request.path.sessionId);
     if (sessions > 0) {

@@ -1,7 +1,7 @@
 // POST /v1/accounts/{accountId}/erase: requests the erasure of the caller's account, after some days if its address is
 // verified.
 import { idempotent, storedResponse } from '@shop/shared/http';
-import { Account, accountReply, requireAccountMatch } from '../account/account.ts';
+import { Account, accountResult, requireAccountMatch } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
 import { saveAccount } from '../account/email-verification.ts';
 import { erasureNotice } from '../account/erasure.ts';
@@ -40,6 +40,6 @@ export const eraseAccount: Operation<'eraseAccount'> = async (request, context) 
       await saveAccount(tx, request, account, await erasureNotice(tx, account, time));
       if (!emailVerified) await endAllFamilies(tx, accountId);
     }
-    return accountReply(202, account);
+    return accountResult(202, account);
   });
 };

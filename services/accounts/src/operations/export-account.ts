@@ -3,7 +3,7 @@ import type { InternalClient, OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { Account, toAccount } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
-import { emailTokensOf, exportedRows, type Page, type ReadPage } from '../account/exported-rows.ts';
+import { findEmailTokens, exportedRows, type Page, type ReadPage } from '../account/exported-rows.ts';
 import { noSuchAccount, ownAccountId } from '../account/own-account.ts';
 import type { CallingContext, Operation } from '../context.ts';
 import { requireRecentLogIn } from '../session/reauthentication.ts';
@@ -27,7 +27,7 @@ export const exportAccount: Operation<'exportAccount', CallingContext> = async (
   const readSessions = exportedRows(database.pool, 'sessions', accountId);
   const readAudit = exportedRows(database.pool, 'audit', accountId);
   const [emailTokens, sessions, log] = await Promise.all([
-    emailTokensOf(database.pool, accountId),
+    findEmailTokens(database.pool, accountId),
     readSessions(),
     readAudit(),
   ]);

@@ -1,4 +1,4 @@
-import { Account, accountReply } from '../account/account.ts';
+import { Account, accountResult } from '../account/account.ts';
 import { noSuchAccount, ownAccountId } from '../account/own-account.ts';
 import type { Operation } from '../context.ts';
 
@@ -6,5 +6,5 @@ import type { Operation } from '../context.ts';
 export const getAccount: Operation<'getAccount'> = async (request) => {
   const account = await Account.findByPk(ownAccountId(request));
   if (account === null) throw noSuchAccount();
-  return accountReply(200, account);
+  return accountResult(200, account);
 };

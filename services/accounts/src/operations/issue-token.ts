@@ -7,7 +7,7 @@ import { Account, notErased } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
 import { findHolders } from '../account/mailbox.ts';
 import { inTransaction } from '../account/models.ts';
-import { sessionClientOf } from '../account/session-client.ts';
+import { parseSessionClient } from '../account/session-client.ts';
 import type { Context, Operation } from '../context.ts';
 import { signAccessToken, signMachineToken } from '../session/access-token.ts';
 import { accessTokenSeconds } from '../session/access-token-lifetime.ts';
@@ -15,7 +15,7 @@ import { logInMachine } from '../session/machine.ts';
 import { type RefreshToken, rotate, startFamily } from '../session/refresh-token.ts';
 import type { Waiter } from '../session/semaphore.ts';
 import type { SigningKey } from '../session/signing-key.ts';
-import { waiterOf } from '../session/waiter.ts';
+import { toWaiter } from '../session/waiter.ts';
 
 type TokenRequest = Parameters<Operation<'issueToken'>>[0];
 
@@ -77,7 +77,7 @@ function keyFaults({ headers }: OperationRequest): Fault[] {
 /** The same steps run with and without an account: two queries, one check of a hash, one row in the audit log. */
 async function logIn(request: OperationRequest, context: Context, email: string, password: string): Promise<Granted> {
   // The gateway remembers from which networks each e-mail address has logged in.
-  const waiter = waiterOf(request, request.headers['x-known-client'] === '1');
+  const waiter = toWaiter(request, request.headers['x-known-client'] === '1');
   const ids = await findHolders(context.database, email);
   const found = await withPassword(await Account.findAll({ where: { id: ids } }), password, context, waiter);
   const granted = await context.database.transaction(async (tx) => {
@@ -95,7 +95,7 @@ async function logIn(request: OperationRequest, context: Context, email: string,
     await audit(tx, { action, accountId: found?.id ?? ids[0], requestId: request.id, detail: {} });
     if (account === null) return undefined;
     if (isBlocked) return 'blocked';
-    const client = sessionClientOf(request.headers);
+    const client = parseSessionClient(request.headers);
     const refresh = await startFamily(tx, account.id, client, context.refreshLifetimes);
     return { account, refresh, authTime: undefined };
   });
@@ -119,7 +119,7 @@ async function withPassword(
 
 async function renew(request: OperationRequest, context: Context, token: string): Promise<Granted> {
   const granted = await context.database.transaction(async (tx) => {
-    const rotation = await rotate(tx, token, sessionClientOf(request.headers), context.refreshLifetimes);
+    const rotation = await rotate(tx, token, parseSessionClient(request.headers), context.refreshLifetimes);
     if (rotation.outcome === 'reused') {
       const { accountId } = rotation;
       await audit(tx, { action: 'refresh-token-reused', accountId, requestId: request.id, detail: {} });

@@ -1,5 +1,5 @@
 // GET /v1/sessions: the caller's own sessions.
-import { callerOf } from '@shop/shared/http';
+import { requireCaller } from '@shop/shared/http';
 import type { Operation } from '../context.ts';
 import type { components } from '../generated.ts';
 
@@ -17,7 +17,7 @@ const maximum = 100;
 
 /** Lists the current session first, and then the others by their last use. */
 export const listSessions: Operation<'listSessions'> = async (request, { database }) => {
-  const { accountId, sessionId } = callerOf(request);
+  const { accountId, sessionId } = requireCaller(request);
   const { rows } = await database.pool.query<SessionRow>(
     `SELECT id, created_at AS "createdAt", coalesce(last_used_at, created_at) AS "lastUsedAt", address,
        user_agent AS "userAgent", id::text IS NOT DISTINCT FROM $2 AS current

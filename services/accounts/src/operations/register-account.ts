@@ -2,14 +2,14 @@
 import { appendEvent } from '@shop/shared/events';
 import { idempotent, storedResponse } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
-import { Account, accountReply, emailTaken, profileColumns, toDetails } from '../account/account.ts';
+import { Account, accountResult, emailTaken, profileColumns, toDetails } from '../account/account.ts';
 import { refuseCommonPassword } from '../account/common-passwords.ts';
 import { isOfAnother, sendVerification } from '../account/email-verification.ts';
 import { isFormerOfAnother } from '../account/former-address.ts';
 import { addressKeys, isAddressTaken } from '../account/mailbox.ts';
 import { inTransaction } from '../account/models.ts';
 import type { Operation } from '../context.ts';
-import { waiterOf } from '../session/waiter.ts';
+import { toWaiter } from '../session/waiter.ts';
 
 /**
  * @throws Problem 409 for a registered e-mail address, 422 for a common password, 503 when too many passwords wait for
@@ -23,7 +23,7 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
   const stored = await storedResponse(request, context);
   if (stored !== undefined) return stored;
   // The hash is computed before the transaction, so that a request that waits for its hash occupies no connection.
-  const passwordHash = await context.passwords.hash(password, waiterOf(request, false));
+  const passwordHash = await context.passwords.hash(password, toWaiter(request, false));
   return idempotent(request, context, async (tx) => {
     const row = {
       id: newId(),
@@ -49,6 +49,6 @@ export const registerAccount: Operation<'registerAccount'> = async (request, con
       traceparent: request.traceparent,
     });
     await sendVerification(tx, { request, context }, account, account.email);
-    return accountReply(201, account, { Location: `/v1/accounts/${account.id}` });
+    return accountResult(201, account, { Location: `/v1/accounts/${account.id}` });
   });
 };

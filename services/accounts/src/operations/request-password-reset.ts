@@ -21,13 +21,13 @@ const answerAfter = 300;
  */
 export const requestPasswordReset: Operation<'requestPasswordReset'> = async (request, context) => {
   const due = sleep(answerAfter);
-  const reply = await idempotent<never>(request, context, async (tx) => {
+  const result = await idempotent<never>(request, context, async (tx) => {
     const ids = await findHolders(tx, request.body.email);
     for (const id of ids.length > 0 ? ids : [undefined]) await resetPassword(tx, { request, context }, id);
     return { status: 202 };
   });
   await due;
-  return reply;
+  return result;
 };
 
 async function resetPassword(tx: Transaction, sender: TokenSender, id: string | undefined): Promise<void> {

@@ -1,5 +1,5 @@
 // POST /v1/email-verifications/resend: sends the verification e-mail of the caller's account again.
-import { callerOf, idempotent } from '@shop/shared/http';
+import { requireCaller, idempotent } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { Account, notErased } from '../account/account.ts';
 import { isOfAnother, requireVerificationShare, sendVerification } from '../account/email-verification.ts';
@@ -13,7 +13,7 @@ import type { Operation } from '../context.ts';
  */
 export const resendVerification: Operation<'resendVerification'> = (request, context) =>
   idempotent<never>(request, context, async (tx) => {
-    const where = { id: callerOf(request).accountId, ...notErased() };
+    const where = { id: requireCaller(request).accountId, ...notErased() };
     const account = await Account.findOne({ where, ...inTransaction(tx, 'UPDATE') });
     if (account === null) throw noSuchAccount();
     const email = account.pendingEmail ?? (account.emailVerified ? undefined : account.email);

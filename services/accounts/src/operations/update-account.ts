@@ -5,11 +5,11 @@ import type { OperationRequest } from '@shop/shared/http';
 import { mergePatch } from '@shop/shared/json';
 import {
   Account,
-  accountReply,
+  accountResult,
   notErased,
   type Profile,
   profileColumns,
-  profileOf,
+  toAccountProfile,
   requireAccountMatch,
 } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
@@ -27,7 +27,7 @@ import { noSuchAccount, ownAccountId } from '../account/own-account.ts';
 import type { Operation } from '../context.ts';
 import { checkCurrentPassword, requireHolder } from '../session/reauthentication.ts';
 import { endAllFamilies } from '../session/refresh-token.ts';
-import { waiterOf } from '../session/waiter.ts';
+import { toWaiter } from '../session/waiter.ts';
 
 /**
  * Applies the patch. A patch without a change does not increase the version and sends no event. A new e-mail address
@@ -45,12 +45,12 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
       ? undefined
       : await checkCurrentPassword(request, context, accountId, currentPassword);
   const passwordHash =
-    password === undefined ? undefined : await context.passwords.hash(password, waiterOf(request, true));
+    password === undefined ? undefined : await context.passwords.hash(password, toWaiter(request, true));
   return context.database.transaction(async (tx) => {
     const account = await Account.findOne({ where: { id: accountId, ...notErased() }, ...inTransaction(tx, 'UPDATE') });
     if (account === null) throw noSuchAccount();
     requireAccountMatch(request, account);
-    const before = profileOf(account);
+    const before = toAccountProfile(account);
     // The contract has validated every member of the patch, so the merged account is valid, too.
     const { email, ...after } = mergePatch(before, patch) as Profile;
     const emailChanges = email !== before.email && email !== account.pendingEmail;
@@ -60,7 +60,7 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
       (patch.email === before.email || (patch.email === undefined && passwordHash !== undefined));
     const profile = { ...after, email: before.email };
     if (passwordHash === undefined && !emailChanges && !withdraws && isDeepStrictEqual(before, profile))
-      return accountReply(200, account);
+      return accountResult(200, account);
     if (emailChanges || passwordHash !== undefined) requireHolder(request, account, confirmedHash);
     account.set(profileColumns(profile));
     if (emailChanges) await requestEmailChange(tx, { request, context }, account, email);
@@ -68,7 +68,7 @@ export const updateAccount: Operation<'updateAccount'> = async (request, context
     if (passwordHash !== undefined) await changePassword(tx, request, account, passwordHash);
     const changed = passwordHash === undefined ? {} : { credentialsChanged: ['password' as const] };
     await saveAccount(tx, request, account, changed, '/email');
-    return accountReply(200, account);
+    return accountResult(200, account);
   });
 };
 

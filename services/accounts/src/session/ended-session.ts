@@ -1,5 +1,5 @@
 // Ended sessions. Verifiers poll their list, so the access tokens of an ended session are rejected within two seconds.
-import { type Database, sql, type Transaction, timelineOf } from '@shop/shared/database';
+import { type Database, sql, type Transaction, timelineSql } from '@shop/shared/database';
 import { longestTokenSeconds } from './access-token-lifetime.ts';
 
 /**
@@ -78,7 +78,7 @@ interface Place {
 
 async function readPlace(pool: Database['pool']): Promise<Place> {
   const { rows } = await pool.query<{ timeline: string | null; oldest: string; newest: string }>(
-    `SELECT ${timelineOf} AS timeline, pg_snapshot_xmin(now)::text AS oldest, pg_snapshot_xmax(now)::text AS newest
+    `SELECT ${timelineSql} AS timeline, pg_snapshot_xmin(now)::text AS oldest, pg_snapshot_xmax(now)::text AS newest
      FROM pg_current_snapshot() AS now`,
   );
   const [row] = rows;

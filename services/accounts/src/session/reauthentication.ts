@@ -1,13 +1,13 @@
 // Requires a proof that the account owner makes the request, because a bearer of a token may have stolen it. Changes of
 // password and e-mail address and an export of all data need this proof.
 import type { Caller } from '@shop/shared/auth';
-import { callerOf, type OperationRequest } from '@shop/shared/http';
+import { requireCaller, type OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { Account } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
 import { noSuchAccount } from '../account/own-account.ts';
 import type { Context } from '../context.ts';
-import { waiterOf } from './waiter.ts';
+import { toWaiter } from './waiter.ts';
 
 /** Seconds after a log-in during which its access token proves that the account owner makes the request. */
 const recently = 300;
@@ -25,7 +25,7 @@ export async function checkCurrentPassword(
 ): Promise<string> {
   const account = await Account.findByPk(accountId);
   if (account === null) throw noSuchAccount();
-  const waiter = waiterOf(request, true);
+  const waiter = toWaiter(request, true);
   if (await context.passwords.matches(account.passwordHash, password, waiter)) return account.passwordHash;
   const entry = { action: 'reauthentication-failed', accountId, requestId: request.id, detail: {} } as const;
   await context.database.transaction((tx) => audit(tx, entry));
@@ -59,7 +59,7 @@ export function requireHolder(request: OperationRequest, account: Account, confi
  * @throws Problem 403 `reauthentication-required` for any other token
  */
 export function requireRecentLogIn(request: OperationRequest, account: Account, detail: string): void {
-  const caller = callerOf(request);
+  const caller = requireCaller(request);
   if (!isIssuedForPresent(caller, account)) {
     throw required('The password or the e-mail address was changed after this access token was issued.');
   }

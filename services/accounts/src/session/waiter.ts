@@ -1,7 +1,7 @@
 // The client that waits for a hash of a password.
 import type { OperationRequest } from '@shop/shared/http';
 import { clientNetwork } from '@shop/shared/runtime';
-import { sessionClientOf } from '../account/session-client.ts';
+import { parseSessionClient } from '../account/session-client.ts';
 import type { Waiter } from './semaphore.ts';
 
 /** Milliseconds that a request without a deadline has, and the part of a deadline that is left for the rest of the work. */
@@ -11,8 +11,8 @@ const [withoutDeadline, reserve] = [30_000, 1_000];
  * The client that waits for a hash. The gateway sends the time that is left until it gives up the request.
  * @param isKnown whether the client has proved before that it belongs to the account
  */
-export function waiterOf({ headers, signal }: OperationRequest, isKnown: boolean): Waiter {
+export function toWaiter({ headers, signal }: OperationRequest, isKnown: boolean): Waiter {
   const left = Number(headers['request-timeout-ms'] ?? withoutDeadline);
   const maximumWait = Number.isFinite(left) ? Math.max(0, left - reserve) : withoutDeadline;
-  return { network: clientNetwork(sessionClientOf(headers).address ?? ''), isKnown, maximumWait, signal };
+  return { network: clientNetwork(parseSessionClient(headers).address ?? ''), isKnown, maximumWait, signal };
 }

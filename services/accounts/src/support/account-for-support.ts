@@ -1,6 +1,6 @@
 // The account that an operation for staff acts on.
 import type { Transaction } from '@shop/shared/database';
-import { callerOf, idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
+import { requireCaller, idempotent, type OperationRequest, type Result } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { Account } from '../account/account.ts';
 import { inTransaction } from '../account/models.ts';
@@ -23,8 +23,8 @@ export function withAccountForSupport(
   context: Context,
   status: 202 | 204,
   act: (tx: Transaction, account: Account, entry: SupportRequest) => Promise<unknown>,
-): Promise<Reply<never>> {
-  const { accountId: staffId } = callerOf(request);
+): Promise<Result<never>> {
+  const { accountId: staffId } = requireCaller(request);
   const { reason } = request.body;
   return idempotent<never>(request, context, async (tx) => {
     const account = await Account.findByPk(request.path.accountId, inTransaction(tx, 'UPDATE'));

@@ -6,7 +6,7 @@ import { enterChanges } from '../product/product-changes.ts';
 import { type WrittenRow, writtenColumns, writtenLines } from '../product/product-columns.ts';
 import { appendProductEvents, changesProduct } from '../product/product-events.ts';
 import { columnValues } from '../product/product-input.ts';
-import { appendStockEvents, stockChangeOf } from '../stock/stock-events.ts';
+import { appendStockEvents, toStockChange } from '../stock/stock-events.ts';
 import { enterReceived, type MovementCause, type Received } from '../stock/stock-ledger.ts';
 import type { ImportedProduct, RefusedLine } from './imported-product.ts';
 
@@ -174,7 +174,7 @@ async function appendChanges(
       return { productId: id, version: versionOf(id), row: shown, inStock: row.stock > present.promised };
     });
   await appendProductEvents(tx, 'product.updated.v1', updated, currency, cause);
-  const moved = changed.map(({ id, present, row }) => stockChangeOf(id, versionOf(id), present, row));
+  const moved = changed.map(({ id, present, row }) => toStockChange(id, versionOf(id), present, row));
   await appendStockEvents(tx, moved, cause);
 }
 

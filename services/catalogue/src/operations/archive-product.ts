@@ -1,13 +1,13 @@
 // DELETE /v1/products/{productId}: archives a product. Orders that have it are not affected.
 import { sql } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { etagOf, requireMatch, requireNoneMatch, weakEtagOf } from '@shop/shared/http';
+import { toEtag, requireMatch, requireNoneMatch, toWeakEtag } from '@shop/shared/http';
 import type { Operation } from '../context.ts';
 import { shownColumns } from '../product/archived-status.ts';
 import { noSuchProduct } from '../product/product.ts';
 import { enterChanges } from '../product/product-changes.ts';
 import type { WrittenRow } from '../product/product-columns.ts';
-import { staffOf } from '../stock/stock-ledger.ts';
+import { toStaffCause } from '../stock/stock-ledger.ts';
 
 /**
  * 204, also for a product that is already archived, whatever `If-Match` contains; 412 when `If-Match` is stale. The row
@@ -22,7 +22,7 @@ export const archiveProduct: Operation<'archiveProduct'> = async (request, { dat
       [productId],
     );
     if (!present) throw noSuchProduct();
-    const tags = [etagOf(present.version), weakEtagOf(present.version)];
+    const tags = [toEtag(present.version), toWeakEtag(present.version)];
     requireNoneMatch(request.headers, ...tags);
     if (present.isArchived) return;
     requireMatch(request.headers, ...tags);
@@ -32,7 +32,7 @@ export const archiveProduct: Operation<'archiveProduct'> = async (request, { dat
       [productId],
     );
     const change = { productId, before: present, after: { ...present, isArchived: true } };
-    await enterChanges(tx, [change], products.currency, staffOf(request));
+    await enterChanges(tx, [change], products.currency, toStaffCause(request));
     await appendEvent(tx, {
       type: 'product.archived.v1',
       subject: productId,

@@ -10,7 +10,7 @@ import { type ProductInput, writtenColumns } from '../product/product-columns.ts
 import { appendProductEvents } from '../product/product-events.ts';
 import { columnValues, productFaults, toRow } from '../product/product-input.ts';
 import { refuseIdAsSku, usedSku } from '../product/sku.ts';
-import { enterReceived, staffOf } from '../stock/stock-ledger.ts';
+import { enterReceived, toStaffCause } from '../stock/stock-ledger.ts';
 
 /** 201 with the product and its address; 409 when the `sku` belongs to another product. */
 export const createProduct: Operation<'createProduct'> = async (request, context) => {
@@ -29,11 +29,11 @@ export const createProduct: Operation<'createProduct'> = async (request, context
     );
     if (created === undefined) throw await usedSku(tx, row.external_key);
     const { stock: quantity } = row;
-    const cause = staffOf(request);
+    const cause = toStaffCause(request);
     await enterReceived(tx, [{ productId: id, quantity }], cause);
     await enterChanges(tx, [{ productId: id, after: { ...row, isArchived: false } }], currency, cause);
     const product = { productId: id, version: 1, row, inStock: quantity > 0 };
     await appendProductEvents(tx, 'product.created.v1', [product], currency, cause);
-    return staff.reply(201, Object.values(created), { Location: `/v1/products/${id}` });
+    return staff.result(201, Object.values(created), { Location: `/v1/products/${id}` });
   });
 };

@@ -1,6 +1,6 @@
 // POST /v1/products/imports: stores a file of products for a later import.
 import { sql, type Transaction } from '@shop/shared/database';
-import { callerOf, idempotent } from '@shop/shared/http';
+import { requireCaller, idempotent } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { newId } from '@shop/shared/runtime';
 import type { Operation } from '../context.ts';
@@ -20,7 +20,7 @@ export const importProducts: Operation<'importProducts'> = (request, context) =>
       tx,
       `INSERT INTO import_jobs (id, lines, account_id, request_id, traceparent) VALUES ($1, $2, $3, $4, $5)
        RETURNING ${importColumns}`,
-      [id, lines, callerOf(request).accountId, request.id, request.traceparent],
+      [id, lines, requireCaller(request).accountId, request.id, request.traceparent],
     );
     for (const { firstLine, bytes } of parts) {
       await sql(tx, 'INSERT INTO import_parts (import_id, first_line, bytes) VALUES ($1, $2, $3)', [

@@ -2,7 +2,7 @@
 
 import { refuseFaults } from '@shop/shared/contract';
 import { sql } from '@shop/shared/database';
-import { etagOf, requireMatch, weakEtagOf } from '@shop/shared/http';
+import { toEtag, requireMatch, toWeakEtag } from '@shop/shared/http';
 import { mergePatch } from '@shop/shared/json';
 import type { Operation } from '../context.ts';
 import { assignments, shownColumns } from '../product/archived-status.ts';
@@ -13,8 +13,8 @@ import { appendProductEvents, changesProduct } from '../product/product-events.t
 import { columnValues, productFaults, refuseSurplusAttributes, toInput, toRow } from '../product/product-input.ts';
 import { refuseIdAsSku, refuseUsedSku } from '../product/sku.ts';
 import { applyStockChange } from '../stock/stock-change.ts';
-import { appendStockEvents, stockChangeOf } from '../stock/stock-events.ts';
-import { enterReceived, staffOf } from '../stock/stock-ledger.ts';
+import { appendStockEvents, toStockChange } from '../stock/stock-events.ts';
+import { enterReceived, toStaffCause } from '../stock/stock-ledger.ts';
 
 interface LockedRow extends WrittenRow {
   readonly reserved: number;
@@ -46,7 +46,7 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
         [productId],
       );
       if (!present) throw noSuchProduct();
-      requireMatch(request.headers, etagOf(present.version), weakEtagOf(present.version));
+      requireMatch(request.headers, toEtag(present.version), toWeakEtag(present.version));
       const { stock: change, archived, ...patch } = request.body;
       const staysArchived = present.isArchived && archived !== false;
       const merged = mergePatch(toInput(present, currency), patch) as ProductInput;
@@ -66,7 +66,7 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
       );
       const columns = Object.values(updated ?? {});
       const version = staff.versionOf(columns);
-      const cause = staffOf(request);
+      const cause = toStaffCause(request);
       if (changed !== undefined) await enterReceived(tx, [{ productId, ...changed.entry }], cause);
       const after = { ...row, isArchived: staysArchived };
       const reason = changed?.entry.reason;
@@ -77,8 +77,8 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
         const product = { productId, version, row: shown, inStock: row.stock > promised };
         await appendProductEvents(tx, 'product.updated.v1', [product], currency, cause);
       }
-      await appendStockEvents(tx, [stockChangeOf(productId, version, present, row)], cause);
-      return staff.reply(200, columns);
+      await appendStockEvents(tx, [toStockChange(productId, version, present, row)], cause);
+      return staff.result(200, columns);
     })
     .catch((error) => refuseUsedSku(error, database, request.body.sku));
 };

@@ -8,7 +8,7 @@ import { type Environment, StartError } from '@shop/shared/runtime';
 import type pg from 'pg';
 import { readCommandConfig } from '../config.ts';
 import { type WrittenRow, writtenColumns, writtenLines } from '../product/product-columns.ts';
-import { formatOf, heading, writeLine } from './product-file.ts';
+import { parseFormat, heading, writeLine } from './product-file.ts';
 import type { Format } from './values.ts';
 
 export interface ProductExportOptions {
@@ -34,7 +34,7 @@ const products = `SELECT ${columns.join(', ')} FROM products WHERE archived_stat
  * @throws StartError when the format is unknown or the file cannot be written
  */
 export async function exportProducts(environment: Environment, options: ProductExportOptions): Promise<number> {
-  const format = formatOf(options.path, options.format);
+  const format = parseFormat(options.path, options.format);
   const { databaseUrl: url, currency } = readCommandConfig(environment);
   return withClient({ url, name: 'export products' }, (client) => exportFile(client, currency, { ...options, format }));
 }

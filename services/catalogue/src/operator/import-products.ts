@@ -15,7 +15,7 @@ import {
   type ImportedProduct,
   type RefusedLine,
 } from '../imports/imported-product.ts';
-import { formatOf, type ProductFile, readProductFile } from './product-file.ts';
+import { parseFormat, type ProductFile, readProductFile } from './product-file.ts';
 import { openReport } from './refused-lines.ts';
 import type { Format } from './values.ts';
 
@@ -69,7 +69,7 @@ const saveProgress = `
  */
 export async function importProducts(environment: Environment, options: ProductImportOptions): Promise<ImportResult> {
   const { databaseUrl: url, currency } = readCommandConfig(environment);
-  const format = formatOf(options.path, options.format);
+  const format = parseFormat(options.path, options.format);
   return withDatabase({ url, name: 'import products', statementTimeout: batchWithin }, async (database) => {
     await assertCurrency(database.pool, currency);
     return onlyOne(database, () => importFile(database, currency, { ...options, format }));

@@ -33,7 +33,7 @@ export interface ProductFile {
 }
 
 /** @throws StartError when neither the name nor `given` states the format */
-export function formatOf(path: string, given?: string): Format {
+export function parseFormat(path: string, given?: string): Format {
   const named = given ?? /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
   const format = formats.find((candidate) => candidate === named);
   if (format === undefined) throw new StartError(`the name of ${path} must end in .csv or .ndjson`);

@@ -1,7 +1,7 @@
 // Adds realistic sample products to the catalogue. Equal seeds make equal products.
 import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
-import { decimalsOf } from '@shop/shared/shop';
+import { findDecimals } from '@shop/shared/shop';
 import type pg from 'pg';
 import { readCommandConfig } from '../config.ts';
 import { guideProducts } from './guide-products.ts';
@@ -73,7 +73,7 @@ async function withCatalogue<T>(
 ): Promise<T> {
   const { databaseUrl: url, currency } = readCommandConfig(environment);
   return withDatabase({ url, name: 'seed', statementTimeout: batchWithin }, ({ pool }) =>
-    use(pool, decimalsOf(currency)),
+    use(pool, findDecimals(currency)),
   );
 }
 

@@ -76,14 +76,14 @@ export class ProductPages implements ResponseCache {
     instruments.pageRequests.add(1, { 'shop.source': 'read' });
     const pending = this.#cache.begin();
     try {
-      const { page: reply, bounds } = await readBoundedPage(page);
+      const { page: result, bounds } = await readBoundedPage(page);
       if (bounds === undefined) {
         pending.end();
       } else {
         const range = toPageRange(page.collection.spec, page.criteria, bounds);
         request.cacheWith((text, response) => pending.keep(text, response, range));
       }
-      return reply;
+      return result;
     } catch (error) {
       pending.end();
       throw error;

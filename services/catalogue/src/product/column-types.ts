@@ -1,7 +1,7 @@
 // How the members of a product are stored: their columns in PostgreSQL, and the conversion from JSON and back.
 import { choice, decimal, type Field, type FieldType, json, text } from '@shop/shared/collection';
 import type { Fault } from '@shop/shared/problem';
-import { decimalsOf } from '@shop/shared/shop';
+import { findDecimals } from '@shop/shared/shop';
 
 /** How values of a member are stored. `currency` is that of the shop. */
 export interface ColumnType<Member, Column> {
@@ -53,7 +53,7 @@ export function amountColumn(maximum: number): ColumnType<number, number> {
   // Looking up the decimals takes longer than all other work for a row of an import.
   const types = new Map<string, FieldType>();
   const typeOf = (currency: string): FieldType => {
-    const type = types.get(currency) ?? decimal(decimalsOf(currency));
+    const type = types.get(currency) ?? decimal(findDecimals(currency));
     types.set(currency, type);
     return type;
   };

@@ -1,6 +1,6 @@
 // The brands and the categories of the products, with the number of products of each.
 import {
-  bindingOf,
+  toBinding,
   type Collection,
   type CollectionSpec,
   type Criteria,
@@ -52,7 +52,7 @@ export interface NameListRequest {
  * however many products there are.
  */
 export async function readNames({ list, collection, criteria, on, url }: NameListRequest): Promise<Page> {
-  const binding = bindingOf(collection.spec, criteria, {});
+  const binding = toBinding(collection.spec, criteria, {});
   const place = openPlace({ collection, criteria, context: undefined, url }, binding);
   const column = columns[list];
   const { from } = collection.spec;

@@ -12,7 +12,7 @@ import {
   time,
   uuid,
 } from '@shop/shared/collection';
-import { nodeOf } from '@shop/shared/contract';
+import { toNode } from '@shop/shared/contract';
 import type { Fault } from '@shop/shared/problem';
 import type { components } from '../generated.ts';
 import {
@@ -28,7 +28,7 @@ import {
 /** A valid product: the body of a creation, or a product after a merge patch. */
 export type ProductInput = components['schemas']['NewProduct'];
 
-interface Shown extends Pick<Field, 'scans' | 'unique' | 'lowCardinality'> {
+interface Shown extends Pick<Field, 'scansByValue' | 'unique' | 'lowCardinality'> {
   /** The column, or an SQL expression for a member that clients do not write. */
   readonly column: string;
   /** The operators of filters; none when absent. */
@@ -76,8 +76,8 @@ export const productColumns = {
   id: { column: 'id', computed: uuid(), filter: listed, sort: true, unique: true },
   name: { column: 'name', type: textColumn(200), required: true, filter: matched, sort: true },
   description: { column: 'description', type: textColumn(5000) },
-  brand: { column: 'brand', type: textColumn(100), required: true, filter: matched, scans: scanned },
-  category: { column: 'category', type: textColumn(100), required: true, filter: matched, scans: scanned },
+  brand: { column: 'brand', type: textColumn(100), required: true, filter: matched, scansByValue: scanned },
+  category: { column: 'category', type: textColumn(100), required: true, filter: matched, scansByValue: scanned },
   price: { column: 'price_minor', type: amountColumn(maximumPrice), required: true, filter: ordered, sort: true },
   currency: { column: 'NULL', computed: text(3) },
   rating: { column: 'rating_tenths', type: tenthsColumn(50), filter: ordered, sort: true, lowCardinality: ratings },
@@ -131,12 +131,12 @@ export function productFields(currency: string, audience: 'customers' | 'staff')
   const lines = Object.entries<Computed | Written<unknown>>(productColumns)
     .filter(([, line]) => audience === 'staff' || line.audience !== 'staff')
     .map(([member, line]): [string, Field] => {
-      const { column, filter: operators = none, sort: sortable = false, scans, unique = false, lowCardinality } = line;
+      const { column, filter: operators = none, sort: sortable = false, scansByValue, unique = false, lowCardinality } = line;
       const isWritten = 'type' in line;
       const type = isWritten ? line.type.field(currency) : line.computed;
       const nullable = isWritten && line.required !== true && line.initial === undefined;
       const range = isWritten ? line.type.range : undefined;
-      const further = { ...(scans && { scans }), ...(range && { range }), ...(lowCardinality && { lowCardinality }) };
+      const further = { ...(scansByValue && { scansByValue }), ...(range && { range }), ...(lowCardinality && { lowCardinality }) };
       return [member, { type, operators, column, sortable, nullable, unique, ...further }];
     });
   return Object.fromEntries(lines) as Record<keyof Columns, Field>;
@@ -145,7 +145,7 @@ export function productFields(currency: string, audience: 'customers' | 'staff')
 function imageFaults(list: unknown): Fault[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((image, index): Fault[] => {
-    const { url } = nodeOf(image);
+    const { url } = toNode(image);
     const address = typeof url === 'string' && url.startsWith('https://') ? URL.parse(url) : undefined;
     if (address === undefined || (address !== null && address.username === '' && address.password === '')) return [];
     return [{ pointer: `/${index}/url`, detail: 'must be an https URL without a user and a password' }];

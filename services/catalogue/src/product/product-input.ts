@@ -1,5 +1,5 @@
 // A product in a request, and its columns in the database.
-import { nodeOf, refuseFaults } from '@shop/shared/contract';
+import { toNode, refuseFaults } from '@shop/shared/contract';
 import type { Fault } from '@shop/shared/problem';
 import { type ProductInput, type WrittenRow, writtenLines } from './product-columns.ts';
 
@@ -8,7 +8,7 @@ const mostAttributes = 50;
 
 /** Checks that a schema cannot express: the decimals of numbers, the addresses of images, and the currency. */
 export function productFaults(body: unknown, currency: string): Fault[] {
-  const given = nodeOf(body);
+  const given = toNode(body);
   const faults = writtenLines.flatMap(({ member, type }): Fault[] => {
     const value = given[member] ?? undefined;
     const found = value === undefined ? [] : (type.faults?.(value, currency) ?? []);

@@ -10,9 +10,9 @@ import {
   selectAll,
   writeAll,
 } from '@shop/shared/collection';
-import { etagOf, type Reply, weakEtagOf } from '@shop/shared/http';
+import { toEtag, type Result, toWeakEtag } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
-import { decimalsOf } from '@shop/shared/shop';
+import { findDecimals } from '@shop/shared/shop';
 import { shownStatus } from './archived-status.ts';
 import { attributeFields, type DeclaredAttribute } from './attribute-filters.ts';
 import { openNameLists } from './name-counts.ts';
@@ -75,7 +75,7 @@ export interface ProductView {
   /** The version in a row of `columns`. */
   versionOf(row: readonly (string | null)[]): number;
   /** The response with a row of `columns`. */
-  reply(status: number, row: readonly (string | null)[], headers?: Readonly<Record<string, string>>): Reply;
+  result(status: number, row: readonly (string | null)[], headers?: Readonly<Record<string, string>>): Result;
 }
 
 /** Products as the operations use them. */
@@ -103,17 +103,17 @@ export function openProducts(
       collection: openCollection(spec, cursors),
       columns: `${selectAll(spec)}, ${versionSql} AS version`,
       versionOf: (row) => Number.parseInt(row.at(-1) ?? '', 10),
-      reply: (status, row, headers = {}) => {
+      result: (status, row, headers = {}) => {
         return { status, headers, etag: toTag(row.at(-1) ?? ''), json: write(row, undefined) };
       },
     };
   };
-  const customers = view(productSpec(currency, declared), 'version::text', (version) => etagOf(Number(version)));
-  const staff = view(staffSpec(currency, declared), "concat_ws('.', version, stock, reserved + oversold)", weakEtagOf);
+  const customers = view(productSpec(currency, declared), 'version::text', (version) => toEtag(Number(version)));
+  const staff = view(staffSpec(currency, declared), "concat_ws('.', version, stock, reserved + oversold)", toWeakEtag);
   const lists = { names: openNameLists(cursors, visible), history: openCollection(historySpec, cursors) };
   return {
     currency,
-    decimals: decimalsOf(currency),
+    decimals: findDecimals(currency),
     ...lists,
     staff,
     viewFor: (caller) => (caller === undefined ? customers : staff),

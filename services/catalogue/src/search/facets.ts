@@ -1,5 +1,5 @@
 // Facets: how many products of a result have each brand, each category, and a price in each range.
-import { type CollectionSpec, type Criteria, fragmentsOf, matchesNothing, queryRows } from '@shop/shared/collection';
+import { type CollectionSpec, type Criteria, toFragments, matchesNothing, queryRows } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
 import { type Fault, Problem } from '@shop/shared/problem';
 import { readSample } from './sample.ts';
@@ -75,7 +75,7 @@ export async function countFacets({
   if (terms?.length === 0 || matchesNothing(spec, criteria)) {
     return JSON.stringify(Object.fromEntries(names.map((name) => [name, []])));
   }
-  const { where, values } = fragmentsOf(spec, { criteria, position: undefined, scope: {} });
+  const { where, values } = toFragments(spec, { criteria, position: undefined, scope: {} });
   const parameters: unknown[] = [...values];
   const match = terms === undefined ? undefined : inNames(inAll(terms), criteria.conditions);
   const largest = match === undefined ? largestResult.ofList : largestResult.ofSearch;

@@ -1,11 +1,11 @@
 // Reads a page of the products that a search string finds, by relevance or in the order that the client requests.
 import {
-  bindingOf,
+  toBinding,
   type Collection,
   type CollectionSpec,
   type Criteria,
   compile,
-  fragmentsOf,
+  toFragments,
   type Input,
   matchesNothing,
   openPlace,
@@ -45,7 +45,7 @@ interface Found {
 export async function readSearchPage(request: SearchRequest): Promise<Page> {
   const { collection, criteria, on, text, isSorted, more } = request;
   const order = isSorted ? 'sorted' : 'relevance';
-  const place = openPlace({ ...request, context: undefined }, bindingOf(collection.spec, criteria, { text, order }));
+  const place = openPlace({ ...request, context: undefined }, toBinding(collection.spec, criteria, { text, order }));
   const [kept, ...position] = place.position ?? [];
   const attempts = matchesNothing(collection.spec, criteria)
     ? []
@@ -73,7 +73,7 @@ async function readByRelevance(
   terms: Terms,
   position: Position | undefined,
 ): Promise<Found> {
-  const fragments = fragmentsOf(spec, { criteria, position: undefined, scope: {} });
+  const fragments = toFragments(spec, { criteria, position: undefined, scope: {} });
   const after = position && toStanding(position);
   const { limit, conditions } = criteria;
   const { rows, standings } = await readRanked({ on, terms, from: spec.from, fragments, conditions, limit, after });
@@ -116,7 +116,7 @@ async function readSorted(
   position: Position | undefined,
 ): Promise<Found> {
   const match = inNames(inAll(terms), criteria.conditions);
-  const { where, values, columns } = fragmentsOf(spec, { criteria, position: undefined, scope: {} });
+  const { where, values, columns } = toFragments(spec, { criteria, position: undefined, scope: {} });
   const { matched, filtered } = await readSample(on, match, spec.from, { where, values });
   const input = { criteria, position, scope: { search: match } };
   const isWhole = matched <= sortedWhole;
@@ -153,7 +153,7 @@ function hasWords(id: string, match: string): string {
 }
 
 function allMatches(spec: CollectionSpec<unknown>, { criteria, position, scope }: SortedInput): SortedStatement {
-  const { list, where, order, values } = fragmentsOf(spec, { criteria, position, scope: {} });
+  const { list, where, order, values } = toFragments(spec, { criteria, position, scope: {} });
   const match = `$${values.length + 1}::tsquery`;
   const text = `
     SELECT product.* FROM search_matches(${match}, ${match}) AS hit

@@ -29,7 +29,7 @@ export interface ChangedStock extends MovedStock {
 }
 
 /** Returns the change of a product after its row was written, with the promised units before and after. */
-export function stockChangeOf(
+export function toStockChange(
   productId: string,
   version: number,
   before: WrittenRow & { readonly promised: number },

@@ -18,7 +18,7 @@ export interface MovementCause {
 }
 
 /** The member of staff that sent the request. */
-export function staffOf(request: OperationRequest): MovementCause {
+export function toStaffCause(request: OperationRequest): MovementCause {
   return {
     actor: 'staff',
     actorId: request.caller?.accountId,

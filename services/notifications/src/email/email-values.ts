@@ -34,7 +34,7 @@ export function valuesOf(occasion: Occasion, wording: Wording, tokens: TokenOpen
         orderId,
         lines: units(items),
         address: address(shippingAddress),
-        ...trackingOf(tracking, wording),
+        ...toTracking(tracking, wording),
       };
     }
     case 'order-cancelled': {
@@ -133,7 +133,7 @@ function address(given: Address | undefined): Table | undefined {
 type Tracking = NonNullable<EventPayloads['order.shipped.v1']['tracking']>;
 
 /** The only link is the address that staff gave, in ASCII: no character of it can stand for another one. */
-function trackingOf(tracking: Tracking, { labels }: Wording): Pick<EmailValues, 'tracking' | 'link'> {
+function toTracking(tracking: Tracking, { labels }: Wording): Pick<EmailValues, 'tracking' | 'link'> {
   const carrier = withoutLinks(tracking.carrier ?? '');
   const number = withoutLinks(tracking.tracking_number ?? '');
   const rows = [

@@ -54,7 +54,7 @@ export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occ
 }
 
 /** The file name of the e-mail, when e-mails are files. */
-export function fileNameOf(occasion: Occasion, resends: number): string {
+export function toFileName(occasion: Occasion, resends: number): string {
   const { about, file } = identityOf(occasion, resends);
   return `${about}.${file}`;
 }

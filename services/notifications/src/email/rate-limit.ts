@@ -13,7 +13,7 @@ export interface RateLimit {
  * The SQL expression for the mailbox of an address: without a tag (`+shop`), because anybody can invent one for a
  * mailbox.
  */
-export function mailboxOf(key: string): string {
+export function mailboxSql(key: string): string {
   return `regexp_replace(${key}, '^([^+@]+)\\+[^@]*@', '\\1@')`;
 }
 
@@ -31,10 +31,10 @@ export const emailRateLimitKey = `
     WHEN n.order_id IS NOT NULL THEN 'order '
     WHEN n.kind = 'email-verification' AND n.details ->> 'addressState' = 'registered'
       AND ${recipientKey} = coalesce(${holderKey}, ${recipientKey})
-      AND ${recipientKey} = ${mailboxOf(recipientKey)} THEN 'own verification '
+      AND ${recipientKey} = ${mailboxSql(recipientKey)} THEN 'own verification '
     WHEN n.kind = 'email-verification' THEN 'verification '
     ELSE 'account '
-  END || ${mailboxOf(`coalesce(${recipientKey}, ${holderKey}, n.account_id::text)`)}`;
+  END || ${mailboxSql(`coalesce(${recipientKey}, ${holderKey}, n.account_id::text)`)}`;
 
 /**
  * The rate limit of the client network that caused the e-mail `n`, so that one client cannot make the shop send e-mails

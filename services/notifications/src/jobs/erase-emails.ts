@@ -1,10 +1,10 @@
 // Erases the address of an account and the content of its e-mails. Kinds, states and times stay.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { Erased } from '@shop/shared/service';
-import { fileNameOf } from '../email/email.ts';
+import { toFileName } from '../email/email.ts';
 import type { Mailer } from '../email/mailer.ts';
 import type { Occasion } from '../email/notification.ts';
-import { mailboxOf } from '../email/rate-limit.ts';
+import { mailboxSql } from '../email/rate-limit.ts';
 
 const batchSize = 500;
 
@@ -25,12 +25,12 @@ export function erasingEmails(mailer: Pick<Mailer, 'remove'>): (tx: Transaction,
       [accountId],
     );
     for (const { id: _, resends, ...occasion } of emails) {
-      for (let copy = 0; copy <= resends; copy += 1) await mailer.remove(fileNameOf(occasion, copy));
+      for (let copy = 0; copy <= resends; copy += 1) await mailer.remove(toFileName(occasion, copy));
     }
     await sql(
       tx,
       `DELETE FROM recipient_paces WHERE key IN (
-         SELECT prefix || ${mailboxOf('address')}
+         SELECT prefix || ${mailboxSql('address')}
          FROM unnest(ARRAY['order ', 'account ', 'verification ', 'own verification ']) AS prefix, (
            SELECT address_key(email) FROM recipients WHERE account_id = $1
            UNION SELECT address_key(recipient) FROM notifications WHERE account_id = $1) AS addresses (address))`,

@@ -1,5 +1,5 @@
 // POST /v1/orders/{orderId}/cancel: the owner or staff cancels an order that has not shipped, or units of its lines.
-import { callerOf, idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
+import { requireCaller, idempotent, type OperationRequest, type Result } from '@shop/shared/http';
 import type { Operation } from '../context.ts';
 import { cancelLines } from '../order/cancel-lines.ts';
 import { lockOrder, requireVersion, showOrder } from '../order/order.ts';
@@ -10,7 +10,7 @@ import { recordCancellation } from '../order/record-cancellation.ts';
  * order changes nothing and publishes no event.
  */
 export const cancelOrder: Operation<'cancelOrder'> = async (request, context) => {
-  const caller = callerOf(request);
+  const caller = requireCaller(request);
   const { orderId } = request.path;
   const isStaff = caller.scopes.has('orders:fulfil');
   return idempotent(request, context, async (tx) => {
@@ -20,8 +20,8 @@ export const cancelOrder: Operation<'cancelOrder'> = async (request, context) =>
     const { cancellation_reason: reason, lines } = request.body ?? {};
     if (lines === undefined) await recordCancellation(tx, request, order, { actor, reason });
     else await cancelLines(tx, request, context.orders, order, { actor, reason, lines });
-    const reply = await showOrder(tx, context.orders, caller, order);
-    return prefersMinimal(request.headers.prefer) ? minimal(reply) : reply;
+    const result = await showOrder(tx, context.orders, caller, order);
+    return prefersMinimal(request.headers.prefer) ? minimal(result) : result;
   });
 };
 
@@ -36,7 +36,7 @@ function prefersMinimal(header: OperationRequest['headers'][string]): boolean {
   return first !== undefined && /^return\s*=\s*"?minimal"?$/.test(first);
 }
 
-function minimal({ etag }: Reply): Reply {
+function minimal({ etag }: Result): Result {
   const headers = { 'Preference-Applied': 'return=minimal' };
   return { status: 204, headers, ...(etag === undefined ? {} : { etag }) };
 }

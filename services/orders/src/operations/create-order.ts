@@ -1,6 +1,6 @@
 // POST /v1/orders: reserves the stock in the catalogue, then places the order in one transaction of its own.
 import { violatedConstraint } from '@shop/shared/database';
-import { callerOf, idempotent, type OperationRequest, type Reply, storedResponse } from '@shop/shared/http';
+import { requireCaller, idempotent, type OperationRequest, type Result, storedResponse } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { Operation, OrdersContext } from '../context.ts';
 import type { components } from '../generated.ts';
@@ -28,7 +28,7 @@ const reservationKey = /^reservations(_\d+)?_pkey$/;
  */
 export const createOrder: Operation<'createOrder'> = async (request, context) => {
   const expected = readExpectedPrices(request, context.orders);
-  if (context.needsVerifiedEmail && !callerOf(request).emailVerified) throw unverified();
+  if (context.needsVerifiedEmail && !requireCaller(request).emailVerified) throw unverified();
   const wanted = wantedLines(request.body);
   for (let attempt = 0; ; attempt += 1) {
     const stored = await storedResponse(request, context);
@@ -64,7 +64,7 @@ function unverified(): Problem {
 }
 
 /** The error response is stored in the transaction of the idempotency key, so that a retry returns it again. */
-function refuse(request: OperationRequest, context: OrdersContext, problem: Problem): Promise<Reply> {
+function refuse(request: OperationRequest, context: OrdersContext, problem: Problem): Promise<Result> {
   countRefusal(problem.code);
   return idempotent(request, context, () => Promise.reject(problem));
 }

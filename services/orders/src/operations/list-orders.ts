@@ -1,7 +1,7 @@
 // GET /v1/orders: one page of the caller's orders; with the scope `orders:read-all` also of the orders of another
 // account, or of all accounts.
 import { fromQuery, readPage } from '@shop/shared/collection';
-import { callerOf } from '@shop/shared/http';
+import { requireCaller } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';
 import { parseId } from '@shop/shared/runtime';
 import type { Operation } from '../context.ts';
@@ -9,7 +9,7 @@ import { isStaff } from '../order/order.ts';
 
 /** The page and a `Link` to the next one. 400 for an invalid query, 403 for orders of other accounts. */
 export const listOrders: Operation<'listOrders'> = async (request, { database, orders }) => {
-  const caller = callerOf(request);
+  const caller = requireCaller(request);
   const { accountId, faults } = readAccount(request.query.accountId);
   if (caller.isMachine && accountId === 'me') {
     throw new Problem('forbidden', 'A machine owns no orders.', {

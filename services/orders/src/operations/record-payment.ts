@@ -1,13 +1,13 @@
 // POST /v1/orders/{orderId}/payments: records money that the payment provider received for an order.
 import type { Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { idempotent, problemReply } from '@shop/shared/http';
+import { idempotent, problemResult } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { Operation } from '../context.ts';
 import type { Cause } from '../order/change-status.ts';
 import { countPayment } from '../order/measure-orders.ts';
 import { type LockedOrder, lockOrder, type Orders } from '../order/order.ts';
-import { amountOf, changePayment, findPayment, oweRefund } from '../order/order-payment.ts';
+import { toAmount, changePayment, findPayment, oweRefund } from '../order/order-payment.ts';
 import { addEntry, findEntry, type LedgerEntry, type NewEntry } from '../order/payment-ledger.ts';
 import { readAmount, receipt, requireSame } from '../order/reported-money.ts';
 
@@ -25,7 +25,7 @@ export const recordPayment: Operation<'recordPayment'> = async (request, context
     const order = await lockOrder(tx, orderId, undefined);
     if (kept !== undefined) requireSame(kept, { orderId: order.id, amountMinor });
     const entry = kept ?? (await receive(tx, request, order, reference, amountMinor));
-    if (entry.cause === 'amount-differs') return problemReply(differs(entry, context.orders), request);
+    if (entry.cause === 'amount-differs') return problemResult(differs(entry, context.orders), request);
     return receipt(context.orders, reference, entry, entry.cause === 'order-paid' ? 'paid' : 'refund_due');
   });
 };
@@ -70,7 +70,7 @@ async function pay(tx: Transaction, cause: Cause, order: LockedOrder, { amountMi
     sequence: version,
     requestId: cause.id,
     traceparent: cause.traceparent,
-    data: { ...amountOf(order, amountMinor), paidAt: at.toISOString() },
+    data: { ...toAmount(order, amountMinor), paidAt: at.toISOString() },
   });
 }
 

@@ -3,7 +3,7 @@ import { idempotent, storedResponse } from '@shop/shared/http';
 import type { Operation } from '../context.ts';
 import { advanceOrder } from '../order/advance-order.ts';
 import { requireVersion } from '../order/order.ts';
-import { findReducedLines, findShippable, trackingOf } from '../order/shipment.ts';
+import { findReducedLines, findShippable, toTracking } from '../order/shipment.ts';
 import { allocateStock } from '../order/stock-reservation.ts';
 
 /** 409 `stock-missing` when units are not on hand. Otherwise the same as for every step of staff. */
@@ -17,5 +17,5 @@ export const shipOrder: Operation<'shipOrder'> = async (request, context) => {
     const problem = await allocateStock(request, context, order.reservationId, lines);
     if (problem !== undefined) return idempotent(request, context, () => Promise.reject(problem));
   }
-  return advanceOrder(request, context, 'shipped', trackingOf(request.body));
+  return advanceOrder(request, context, 'shipped', toTracking(request.body));
 };

@@ -3,7 +3,7 @@ import { assertCurrency } from '@shop/shared/database';
 import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { readCommandConfig } from '../config.ts';
-import { majorOf } from '../order/order-payment.ts';
+import { toMajorUnits } from '../order/order-payment.ts';
 import type { OrderStatus } from '../order/order-status.ts';
 import type { OwedCause } from '../order/payment-ledger.ts';
 
@@ -51,11 +51,11 @@ export async function listRefundsDue(environment: Environment, limit: number): P
     const { rows } = await pool.query<Row>(query, [limit]);
     return rows.map(({ amountMinor, dueSince, payments, ...row }) => ({
       ...row,
-      amount: majorOf(row, Number(amountMinor)),
+      amount: toMajorUnits(row, Number(amountMinor)),
       dueSince: dueSince.toISOString(),
       payments: payments.map((payment) => ({
         reference: payment.reference,
-        amount: majorOf(row, payment.amountMinor),
+        amount: toMajorUnits(row, payment.amountMinor),
       })),
     }));
   });

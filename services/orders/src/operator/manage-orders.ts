@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { Caller } from '@shop/shared/auth';
 import { createCursors } from '@shop/shared/collection';
 import { assertCurrency, type Transaction } from '@shop/shared/database';
-import { type Reply, requestIdentity } from '@shop/shared/http';
+import { type Result, requestIdentity } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
@@ -18,7 +18,7 @@ import { type LockedOrder, lockOrder, openOrders, showOrder } from '../order/ord
 import { findHistory, type Transition } from '../order/order-history.ts';
 import type { OrderStatus } from '../order/order-status.ts';
 import { recordCancellation } from '../order/record-cancellation.ts';
-import { type Allocate, findReducedLines, findShippable, trackingOf } from '../order/shipment.ts';
+import { type Allocate, findReducedLines, findShippable, toTracking } from '../order/shipment.ts';
 
 export type Order = components['schemas']['Order'];
 export type OrderWithHistory = Order & { readonly history: readonly Transition[] };
@@ -49,7 +49,7 @@ const noAccount = '00000000-0000-0000-0000-000000000000';
  */
 export async function listAllOrders(environment: Environment, selection: OrderSelection): Promise<Order[]> {
   return withOrders(environment, async ({ database, orders }) => {
-    const { columns, reply } = orders.viewOf(operator(noAccount));
+    const { columns, result } = orders.viewOf(operator(noAccount));
     // Ids grow with time, so the primary key gives the order.
     const { rows } = await database.pool.query<Record<string, string | null>>(
       `SELECT ${columns} FROM orders
@@ -64,7 +64,7 @@ export async function listAllOrders(environment: Environment, selection: OrderSe
         selection.limit,
       ],
     );
-    return rows.map((row) => viewOf(reply(200, row)));
+    return rows.map((row) => viewOf(result(200, row)));
   });
 }
 
@@ -107,7 +107,7 @@ export async function advanceOrders(
       outcomes.push(
         problem === undefined
           ? await change(store, id, operator(accountId), (tx, cause, locked) =>
-              moveOrder(tx, cause, locked, to, trackingOf(tracking)),
+              moveOrder(tx, cause, locked, to, toTracking(tracking)),
             )
           : { id, ...refusalOf(problem) },
       );
@@ -154,12 +154,12 @@ async function change(
   make: (tx: Transaction, cause: Cause, order: LockedOrder) => Promise<void>,
 ): Promise<ChangedOrder> {
   try {
-    const reply = await database.transaction(async (tx) => {
+    const result = await database.transaction(async (tx) => {
       const order = await lockOrder(tx, id, undefined);
       await make(tx, { ...requestIdentity({}), caller }, order);
       return showOrder(tx, orders, caller, order);
     });
-    return { id, order: viewOf(reply) };
+    return { id, order: viewOf(result) };
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     return { id, ...refusalOf(error) };
@@ -172,7 +172,7 @@ function operator(accountId: string): Caller {
   return { accountId, isMachine: false, scopes, emailVerified: true, issuedAt: 0, ...unsaid };
 }
 
-function viewOf({ json }: Reply): Order {
+function viewOf({ json }: Result): Order {
   return JSON.parse(String(json)) as Order;
 }
 

@@ -1,7 +1,7 @@
 // The steps by which staff advances an order. Process, ship and deliver differ only in the new state.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent, type EventPayloads } from '@shop/shared/events';
-import { callerOf, idempotent, type OperationRequest, type Reply } from '@shop/shared/http';
+import { requireCaller, idempotent, type OperationRequest, type Result } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { OrderStore } from '../context.ts';
 import { type Cause, changeStatus, type Tracking } from './change-status.ts';
@@ -29,13 +29,13 @@ export async function advanceOrder(
   context: OrderStore,
   to: FulfilmentState,
   tracking?: Tracking,
-): Promise<Reply> {
+): Promise<Result> {
   const { orderId = '' } = request.path;
   return idempotent(request, context, async (tx) => {
     const order = await lockOrder(tx, orderId, undefined);
     requireVersion(request, order);
     await moveOrder(tx, request, order, to, tracking);
-    return showOrder(tx, context.orders, callerOf(request), order);
+    return showOrder(tx, context.orders, requireCaller(request), order);
   });
 }
 

@@ -1,6 +1,6 @@
 // Compares the prices of an order with those that the client expected, in exact minor units.
 
-import { nodeOf, refuseFaults } from '@shop/shared/contract';
+import { toNode, refuseFaults } from '@shop/shared/contract';
 import type { OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';
 import type { Orders } from './order.ts';
@@ -21,10 +21,10 @@ export function readExpectedPrices({ body, faults }: OperationRequest, { money }
     if (value !== undefined && typeof minor !== 'number') found.push({ pointer, detail: `must be ${money.expects}` });
     return typeof minor === 'number' ? minor : undefined;
   };
-  const { expectedTotal, items } = nodeOf(body);
+  const { expectedTotal, items } = toNode(body);
   const total = read(expectedTotal, '/expectedTotal');
   const units = (Array.isArray(items) ? items : []).map((item: unknown, index) =>
-    read(nodeOf(item).expectedUnitPrice, `/items/${index}/expectedUnitPrice`),
+    read(toNode(item).expectedUnitPrice, `/items/${index}/expectedUnitPrice`),
   );
   refuseFaults(faults, found);
   return { total, units };

@@ -1,6 +1,6 @@
 // The response with one order, by what its caller may see.
 import type { Caller } from '@shop/shared/auth';
-import type { Reply } from '@shop/shared/http';
+import type { Result } from '@shop/shared/http';
 import type { OrderStore } from '../context.ts';
 import { noSuchOrder } from './order.ts';
 
@@ -8,9 +8,9 @@ import { noSuchOrder } from './order.ts';
  * The order as this caller sees it.
  * @throws Problem 404
  */
-export async function findOrder({ database, orders }: OrderStore, caller: Caller, orderId: string): Promise<Reply> {
+export async function findOrder({ database, orders }: OrderStore, caller: Caller, orderId: string): Promise<Result> {
   const readAll = caller.scopes.has('orders:read-all');
-  const { by, columns, reply } = orders.viewOf(caller);
+  const { by, columns, result } = orders.viewOf(caller);
   const { rows } = await database.pool.query<Record<string, string | null>>({
     name: `${readAll ? 'any' : 'own'}-order-by-${by}`,
     text: `SELECT ${columns} FROM orders WHERE id = $1 ${readAll ? '' : 'AND account_id = $2'}`,
@@ -18,5 +18,5 @@ export async function findOrder({ database, orders }: OrderStore, caller: Caller
   });
   const [row] = rows;
   if (row === undefined) throw noSuchOrder();
-  return reply(200, row);
+  return result(200, row);
 }

@@ -32,7 +32,7 @@ const newest = 1_000;
  * The limits of an account; undefined when it has none.
  * @param delivered the number of its delivered orders
  */
-export function holdLimitsOf(
+export function toHoldLimits(
   settings: HoldSettings,
   { emailVerified }: Pick<Caller, 'emailVerified'>,
   delivered: number,
@@ -49,7 +49,7 @@ export function holdLimitsOf(
  * Returns undefined for an account with a verified e-mail address, without a limit, and for a request that did not pass
  * the gateway. The catalogue gets a digest, so that it stores no address of a customer.
  */
-export function networkHoldOf(
+export function toNetworkHold(
   units: number,
   { emailVerified }: Pick<Caller, 'emailVerified'>,
   headers: IncomingHttpHeaders,

@@ -4,7 +4,7 @@ import { decimal } from '@shop/shared/collection';
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { Problem } from '@shop/shared/problem';
-import { decimalsOf } from '@shop/shared/shop';
+import { findDecimals } from '@shop/shared/shop';
 import type { Cause } from './change-status.ts';
 import type { LockedOrder } from './order.ts';
 import { addEntry, type OwedCause } from './payment-ledger.ts';
@@ -88,7 +88,7 @@ export async function changePayment(
  */
 export function refundFor(order: LockedOrder, payment: OrderPayment | undefined, minor: number) {
   if (!payment?.paidAt || minor === 0) return undefined;
-  return { amount: majorOf(order, minor), currency: order.currency };
+  return { amount: toMajorUnits(order, minor), currency: order.currency };
 }
 
 export interface Owed {
@@ -114,12 +114,12 @@ export async function oweRefund(
     requestId: cause.id,
     traceparent: cause.traceparent,
     data: {
-      ...amountOf(order, owed.amountMinor),
+      ...toAmount(order, owed.amountMinor),
       refundId: id,
       cause: owed.cause,
       dueAt: at.toISOString(),
       ...(receivedAt && { receivedAt: receivedAt.toISOString() }),
-      ...(owed.cause === 'amount-differs' && { orderCost: majorOf(order, order.totalMinor) }),
+      ...(owed.cause === 'amount-differs' && { orderCost: toMajorUnits(order, order.totalMinor) }),
     },
   });
 }
@@ -151,12 +151,12 @@ export async function waivePayment(tx: Transaction, { id, accountId }: LockedOrd
 }
 
 /** The members of every event about the money of an order: the order and the amount. */
-export function amountOf(order: LockedOrder, minor: number) {
+export function toAmount(order: LockedOrder, minor: number) {
   const { id: orderId, accountId, reservationId, currency } = order;
-  return { orderId, accountId, reservationId, amount: majorOf(order, minor), currency };
+  return { orderId, accountId, reservationId, amount: toMajorUnits(order, minor), currency };
 }
 
 /** Converts an amount of an order into major units. */
-export function majorOf({ currency }: Pick<LockedOrder, 'currency'>, minor: number): number {
-  return Number(decimal(decimalsOf(currency)).toJson(minor));
+export function toMajorUnits({ currency }: Pick<LockedOrder, 'currency'>, minor: number): number {
+  return Number(decimal(findDecimals(currency)).toJson(minor));
 }

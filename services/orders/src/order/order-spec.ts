@@ -13,7 +13,7 @@ import {
   time,
   uuid,
 } from '@shop/shared/collection';
-import { decimalsOf } from '@shop/shared/shop';
+import { findDecimals } from '@shop/shared/shop';
 import {
   cancellationSql,
   customerSql,
@@ -37,7 +37,7 @@ export type OrderList = 'own' | 'account' | 'all';
  * indexes of migration 0013 serve the orders of all accounts.
  */
 export function orderSpec(currency: string, list: OrderList): CollectionSpec<Caller> {
-  const decimals = decimalsOf(currency);
+  const decimals = findDecimals(currency);
   const ofAll = list === 'all';
   const forStaff = list !== 'own';
   return {
@@ -51,7 +51,7 @@ export function orderSpec(currency: string, list: OrderList): CollectionSpec<Cal
         type: choice(statuses),
         operators: matched,
         column: 'status',
-        ...(ofAll && { scans: ['createdAt', 'updatedAt'] }),
+        ...(ofAll && { scansByValue: ['createdAt', 'updatedAt'] }),
       },
       createdAt: { type: time(), operators: ordered, column: 'created_at', sortable: true },
       updatedAt: { type: time(), operators: ordered, column: 'updated_at', sortable: ofAll },

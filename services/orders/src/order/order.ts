@@ -10,9 +10,9 @@ import {
   writeAll,
 } from '@shop/shared/collection';
 import { sql, type Transaction } from '@shop/shared/database';
-import { etagOf, type OperationRequest, type Reply, requireMatch, weakEtagOf } from '@shop/shared/http';
+import { toEtag, type OperationRequest, type Result, requireMatch, toWeakEtag } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
-import { decimalsOf } from '@shop/shared/shop';
+import { findDecimals } from '@shop/shared/shop';
 import { staffVersionSql } from './order-columns.ts';
 import { exportSpec, type OrderList, orderSpec } from './order-spec.ts';
 import type { OrderStatus } from './order-status.ts';
@@ -41,7 +41,7 @@ export interface OrderView {
   /** The SELECT list of a whole order: its members as JSON text, then its version. */
   readonly columns: string;
   /** Returns the response for a row of `columns`. */
-  reply(status: number, row: object, headers?: Readonly<Record<string, string>>): Reply;
+  result(status: number, row: object, headers?: Readonly<Record<string, string>>): Result;
 }
 
 /** Whether the caller may see the customers of orders. */
@@ -64,9 +64,9 @@ export function openOrders(currency: string, cursors: Cursors): Orders {
       all: openCollection(specs.all, cursors),
     },
     currency,
-    money: decimal(decimalsOf(currency)),
+    money: decimal(findDecimals(currency)),
     viewOf: (caller) => (isStaff(caller) ? staff : customer)(caller),
-    exported: openExportView(exportSpec(specs.own, decimalsOf(currency))),
+    exported: openExportView(exportSpec(specs.own, findDecimals(currency))),
   };
 }
 
@@ -80,9 +80,9 @@ function openView(
   return (caller) => ({
     by,
     columns,
-    reply: (status, row, headers = {}) => {
+    result: (status, row, headers = {}) => {
       const values: (string | null)[] = Object.values(row);
-      return { status, headers, etag: weakEtagOf(values.at(-1) ?? ''), json: write(values, caller) };
+      return { status, headers, etag: toWeakEtag(values.at(-1) ?? ''), json: write(values, caller) };
     },
   });
 }
@@ -99,13 +99,13 @@ export async function showOrder(
   orders: Orders,
   caller: Caller,
   order: { readonly id: string; readonly accountId: string },
-): Promise<Reply> {
-  const { columns, reply } = orders.viewOf(caller);
+): Promise<Result> {
+  const { columns, result } = orders.viewOf(caller);
   const [row] = await sql(tx, `SELECT ${columns} FROM orders WHERE id = $1 AND account_id = $2`, [
     order.id,
     order.accountId,
   ]);
-  return reply(200, row ?? {});
+  return result(200, row ?? {});
 }
 
 export interface LockedOrder {
@@ -138,7 +138,7 @@ export async function lockOrder(tx: Transaction, id: string, owner: string | und
 
 /** @throws Problem 412 when `If-Match` names another version of the order */
 export function requireVersion({ headers }: OperationRequest, { version }: LockedOrder): void {
-  requireMatch(headers, weakEtagOf(version), etagOf(version));
+  requireMatch(headers, toWeakEtag(version), toEtag(version));
 }
 
 export function noSuchOrder(): Problem {

@@ -2,13 +2,13 @@
 // event.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { callerOf, type OperationRequest, type Reply } from '@shop/shared/http';
+import { requireCaller, type OperationRequest, type Result } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from '../context.ts';
 import { countOrder } from './measure-orders.ts';
 import type { OrderView } from './order.ts';
 import type { ReservedLine, WantedLine } from './stock-reservation.ts';
-import { timeShareOf } from './time-limits.ts';
+import { findTimeShare } from './time-limits.ts';
 import { reportUnderpriced } from './underpriced-order.ts';
 
 export interface PricedLine extends WantedLine, ReservedLine {
@@ -32,17 +32,17 @@ export async function placeOrder(
   request: OperationRequest,
   { orders, paymentDueMinutes, log }: OrdersContext,
   order: NewOrder,
-): Promise<Reply> {
-  const caller = callerOf(request);
+): Promise<Result> {
+  const caller = requireCaller(request);
   const { accountId } = caller;
   const id = newId();
-  const { columns, reply } = orders.viewOf(caller);
+  const { columns, result } = orders.viewOf(caller);
   const { paymentDueAt, ...row } = await insertOrder(tx, request, columns, {
     ...order,
     id,
     accountId,
     currency: orders.currency,
-    paymentDueMinutes: paymentDueMinutes && Math.ceil(paymentDueMinutes * timeShareOf(caller)),
+    paymentDueMinutes: paymentDueMinutes && Math.ceil(paymentDueMinutes * findTimeShare(caller)),
   });
   const major = (minor: number | bigint) => Number(orders.money.toJson(Number(minor)));
   await appendEvent(tx, {
@@ -70,7 +70,7 @@ export async function placeOrder(
   });
   countOrder(tx, 'placed');
   reportUnderpriced(tx, log, id, order);
-  return reply(201, row, { Location: `/v1/orders/${id}` });
+  return result(201, row, { Location: `/v1/orders/${id}` });
 }
 
 interface InsertedOrder extends NewOrder {

@@ -1,6 +1,6 @@
 // Functions for payments and refunds: they read the reported amount, check a repeated reference, and write the receipt.
-import { nodeOf, refuseFaults } from '@shop/shared/contract';
-import type { OperationRequest, Reply } from '@shop/shared/http';
+import { toNode, refuseFaults } from '@shop/shared/contract';
+import type { OperationRequest, Result } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';
 import type { components } from '../generated.ts';
 import type { Orders } from './order.ts';
@@ -10,7 +10,7 @@ type Receipt = components['schemas']['MoneyReceipt'];
 
 /** @throws Problem 400 for another currency than the shop's, an amount of zero, or too many decimals */
 export function readAmount({ body, faults }: OperationRequest, { money, currency }: Orders): number {
-  const reported = nodeOf(body);
+  const reported = toNode(body);
   const minor = money.fromJson(reported.amount);
   const found: Fault[] = [];
   if (typeof minor !== 'number') found.push({ pointer: '/amount', detail: `must be ${money.expects}` });
@@ -41,7 +41,7 @@ export function receipt(
   reference: string,
   entry: LedgerEntry,
   outcome: Receipt['outcome'],
-): Reply<Receipt> {
+): Result<Receipt> {
   const amount = Number(money.toJson(entry.amountMinor));
   const { orderId, at } = entry;
   return {

@@ -8,7 +8,7 @@ import { mayBecome } from './order-status.ts';
 import type { OrderedUnits } from './stock-reservation.ts';
 
 /** Returns undefined when the body has no members. */
-export function trackingOf(given: Tracking | undefined): Tracking | undefined {
+export function toTracking(given: Tracking | undefined): Tracking | undefined {
   return given === undefined || Object.keys(given).length === 0 ? undefined : given;
 }
 

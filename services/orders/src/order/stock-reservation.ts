@@ -1,17 +1,17 @@
 // The part of stock reservations that belongs to orders: the id of a reservation, and the calls that make and release
 // it.
 import { createHash } from 'node:crypto';
-import { callerOf, type OperationRequest } from '@shop/shared/http';
+import { requireCaller, type OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
 import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from '../context.ts';
 import {
   countDelivered,
   type HoldLimits,
-  holdLimitsOf,
+  toHoldLimits,
   holdRefusal,
   type NetworkHold,
-  networkHoldOf,
+  toNetworkHold,
 } from './hold-limits.ts';
 import { resolveToOrder } from './reservation-claim.ts';
 
@@ -52,7 +52,7 @@ export function reservationIdFor(request: OperationRequest, lines: readonly Want
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string' || attempt >= derivedAttempts) return newId();
   const wanted = lines.map(({ productId, quantity }) => [productId, quantity]);
-  const seed = JSON.stringify(['reservation', callerOf(request).accountId, key, attempt, wanted]);
+  const seed = JSON.stringify(['reservation', requireCaller(request).accountId, key, attempt, wanted]);
   const hex = createHash('sha256').update(seed).digest('hex');
   // RFC 9562 section 5.8: version 8 for custom values, variant 10.
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
@@ -72,14 +72,14 @@ export async function reserveStock(
   id: string,
   wanted: readonly WantedLine[],
 ): Promise<ReservedStock> {
-  const caller = callerOf(request);
+  const caller = requireCaller(request);
   const { holdNetworkUnits, idempotencySecrets } = context;
-  const networkHold = networkHoldOf(holdNetworkUnits, caller, request.headers, idempotencySecrets[0]);
+  const networkHold = toNetworkHold(holdNetworkUnits, caller, request.headers, idempotencySecrets[0]);
   const reserve = (delivered: number): Promise<ReservedStock> =>
     requestReservation(request, context, {
       id,
       wanted,
-      holdLimits: holdLimitsOf(context.holdSettings, caller, delivered),
+      holdLimits: toHoldLimits(context.holdSettings, caller, delivered),
       networkHold,
     });
   const reserved = await reserve(0);
@@ -100,7 +100,7 @@ async function requestReservation(
   context: OrdersContext,
   { id, wanted, holdLimits, networkHold }: WantedStock,
 ): Promise<ReservedStock> {
-  const caller = callerOf(request);
+  const caller = requireCaller(request);
   const { status, body } = await context.catalogue.post(
     '/internal/reservations',
     {
@@ -187,7 +187,7 @@ export async function releaseUnusedReservation(
   context: OrdersContext,
   id: string,
 ): Promise<void> {
-  const { accountId } = callerOf(request);
+  const { accountId } = requireCaller(request);
   try {
     if ((await resolveToOrder(context.database, { reservationId: id, accountId })) !== null) return;
     await context.catalogue.post(`/internal/reservations/${id}/release`, undefined, request);

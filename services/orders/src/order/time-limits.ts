@@ -5,6 +5,6 @@ import type { Caller } from '@shop/shared/auth';
 export const unverifiedTimeShare = 0.25;
 
 /** Returns the fraction of the usual time within which an order has to be paid. */
-export function timeShareOf({ emailVerified }: Pick<Caller, 'emailVerified'>): number {
+export function findTimeShare({ emailVerified }: Pick<Caller, 'emailVerified'>): number {
   return emailVerified ? 1 : unverifiedTimeShare;
 }

@@ -1,5 +1,5 @@
 // Converts a parse tree into checked criteria. Both notations become the same form, in one order.
-import { type Fault, joinedFaults, Problem, summaryOf } from '../../problem/index.ts';
+import { type Fault, joinedFaults, Problem, toSummary } from '../../problem/index.ts';
 import { bounds } from './bounds.ts';
 import { checkBounds, isExcessive, isLong } from './check-bounds.ts';
 import { meets } from './contradiction.ts';
@@ -9,7 +9,7 @@ import {
   type CollectionSpec,
   type Field,
   fieldNamed,
-  fieldOf,
+  findField,
   filterable,
   membersOf,
   type Operator,
@@ -58,7 +58,7 @@ export const listedFaults = 50;
 /** @throws Problem `invalid-request`, always */
 function refuse(faults: readonly Fault[]): never {
   const errors = faults.slice(0, listedFaults);
-  throw new Problem('invalid-request', summaryOf(errors, listedFaults), { errors });
+  throw new Problem('invalid-request', toSummary(errors, listedFaults), { errors });
 }
 
 /** Sorts by key, and removes items with the same key. */
@@ -95,8 +95,8 @@ function checkConditions(
  */
 function withoutNegations(spec: CollectionSpec<never>, conditions: readonly Condition[]): Condition[] {
   return [...Map.groupBy(conditions, ({ field }) => field)].flatMap(([field, own]) => {
-    const { scans, type } = fieldNamed(spec, field);
-    if (!scans || !type.values || own.every(({ operator }) => operator !== 'ne')) return own;
+    const { scansByValue, type } = fieldNamed(spec, field);
+    if (!scansByValue || !type.values || own.every(({ operator }) => operator !== 'ne')) return own;
     const values = type.values.filter((value) => own.every((condition) => meets(value, condition))).sort();
     const [first] = values;
     return first !== undefined && values.length === 1
@@ -111,7 +111,7 @@ function checkCondition(
   inClientOrder: boolean,
   faults: Fault[],
 ): Condition | undefined {
-  const field = fieldOf(spec, part.field);
+  const field = findField(spec, part.field);
   if (!field || field.operators.length === 0) {
     const names = filterable(spec);
     faults.push(fault(part.at, `${shown(part.field)} cannot be filtered by; ${names.join(', ')} can`, names));

@@ -3,7 +3,7 @@
 import { bounds } from './bounds.ts';
 import type { Condition, Criteria } from './criteria.ts';
 import type { Value } from './field-types.ts';
-import { type CollectionSpec, fieldOf, type SortCriterion } from './spec.ts';
+import { type CollectionSpec, findField, type SortCriterion } from './spec.ts';
 
 const plainText = /^[^",:\\\s](?:[^",:]*[^",:\s])?$/;
 
@@ -43,7 +43,7 @@ function encode(text: string): string {
 }
 
 function quoted(spec: CollectionSpec<never>, field: string, value: Value): string {
-  const text = fieldOf(spec, field)?.type.toText(value) ?? String(value);
+  const text = findField(spec, field)?.type.toText(value) ?? String(value);
   return plainText.test(text) ? text : `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 
@@ -65,7 +65,7 @@ export function toBody(spec: CollectionSpec<never>, criteria: Criteria): Record<
 function toFilters(spec: CollectionSpec<never>, conditions: readonly Condition[]): Record<string, unknown> {
   const filters: Record<string, Record<string, unknown>> = {};
   for (const [field, group] of byField(conditions)) {
-    const json = (value: Value) => fieldOf(spec, field)?.type.toJson(value) ?? value;
+    const json = (value: Value) => findField(spec, field)?.type.toJson(value) ?? value;
     const operators: Record<string, unknown> = {};
     for (const condition of group) {
       if (condition.operator === 'in') operators.in = condition.values.map(json);

@@ -28,7 +28,7 @@ export interface Field<Context = unknown> {
    * read as one ordered scan for each value, and the scans are merged. Without it, the index of the sort order is
    * filtered, which may read the whole table when the matching rows are rare or old.
    */
-  readonly scans?: readonly string[];
+  readonly scansByValue?: readonly string[];
   /**
    * Whether each value is unique and indexed. A condition `eq` or `in` then matches at most one row for each of its
    * values. These rows are read first and then sorted.
@@ -84,7 +84,7 @@ export interface CollectionSpec<Context = unknown> {
 }
 
 /** Returns the field of that name. Only own members count, so `__proto__` and `constructor` are not fields. */
-export function fieldOf<Context>(spec: CollectionSpec<Context>, name: string): Field<Context> | undefined {
+export function findField<Context>(spec: CollectionSpec<Context>, name: string): Field<Context> | undefined {
   return Object.hasOwn(spec.fields, name) ? spec.fields[name] : undefined;
 }
 

@@ -17,12 +17,12 @@ export interface Branch {
    * Set when each value of the leading column is read by a separate scan: all values, those after the last row's value,
    * or the last row's value only.
    */
-  readonly perValue?: 'all' | 'later' | 'same';
+  readonly valueRange?: 'all' | 'later' | 'same';
   /** The list that is read as one ordered scan for each value. */
-  readonly fanOut: Located | undefined;
+  readonly unionOver: Located | undefined;
   /** Conditions that match at most one row for each of their values. These rows are read first, and then sorted. */
   readonly keys: readonly Located[];
-  /** All conditions except `fanOut` and `keys`. */
+  /** All conditions except `unionOver` and `keys`. */
   readonly rest: readonly Located[];
 }
 
@@ -30,7 +30,7 @@ export interface Branch {
  * Returns one branch for each alternative. When the leading sort column may be NULL, its NULLs are a separate branch:
  * no index has the order "present, then absent", but each part is in the order of an index.
  */
-export function branchesOf(spec: CollectionSpec<never>, criteria: Criteria, position: Position | undefined): Branch[] {
+export function toBranches(spec: CollectionSpec<never>, criteria: Criteria, position: Position | undefined): Branch[] {
   const common = criteria.conditions.map((condition, index): Located => ({ condition, place: { index } }));
   const alternatives = criteria.or.map((conditions, group) =>
     conditions.map((condition, index): Located => ({ condition, place: { group, index } })),
@@ -39,9 +39,9 @@ export function branchesOf(spec: CollectionSpec<never>, criteria: Criteria, posi
   return (alternatives.length > 0 ? alternatives : [[]]).flatMap((group): Branch[] => {
     const conditions = [...common, ...group];
     const keys = conditions.filter(({ condition }) => isKey(spec, condition));
-    const fanOut = keys.length > 0 ? undefined : fanned(spec, criteria, conditions);
-    const rest = conditions.filter((each) => each !== fanOut && !keys.includes(each));
-    const given = { conditions, fanOut, keys, rest };
+    const unionOver = keys.length > 0 ? undefined : findUnion(spec, criteria, conditions);
+    const rest = conditions.filter((each) => each !== unionOver && !keys.includes(each));
+    const given = { conditions, unionOver, keys, rest };
     const mayBeAbsent =
       fieldNamed(spec, leading).nullable === true && conditions.every(({ condition }) => condition.field !== leading);
     const absent: Branch = { ...given, leading: 'absent' };
@@ -65,19 +65,19 @@ function byTies(
 ): Branch[] {
   const { lowCardinality } = fieldNamed(spec, first?.field ?? 'id');
   const direct =
-    branch.fanOut ||
+    branch.unionOver ||
     branch.keys.length > 0 ||
     branch.conditions.some(({ condition }) => isEquality(spec, first?.field, condition));
   if (!lowCardinality?.followedBy.includes(second?.field ?? '') || direct) return [branch];
-  if (!position) return [{ ...branch, perValue: 'all' }];
+  if (!position) return [{ ...branch, valueRange: 'all' }];
   return [
-    { ...branch, perValue: 'same' },
-    { ...branch, perValue: 'later' },
+    { ...branch, valueRange: 'same' },
+    { ...branch, valueRange: 'later' },
   ];
 }
 
 /** Returns the first list that has an index for this order, unless an equality already has one. */
-function fanned(spec: CollectionSpec<never>, { sort }: Criteria, conditions: readonly Located[]): Located | undefined {
+function findUnion(spec: CollectionSpec<never>, { sort }: Criteria, conditions: readonly Located[]): Located | undefined {
   const leading = sort[0]?.field;
   if (conditions.some(({ condition }) => isEquality(spec, leading, condition))) return undefined;
   return conditions.find(({ condition }) => condition.operator === 'in' && isScanned(spec, leading, condition));
@@ -93,7 +93,7 @@ function isKey(spec: CollectionSpec<never>, { field, operator }: Condition): boo
 }
 
 function isScanned(spec: CollectionSpec<never>, leading: string | undefined, { field }: Condition): boolean {
-  return fieldNamed(spec, field).scans?.includes(leading ?? '') === true;
+  return fieldNamed(spec, field).scansByValue?.includes(leading ?? '') === true;
 }
 
 /**
@@ -101,10 +101,10 @@ function isScanned(spec: CollectionSpec<never>, leading: string | undefined, { f
  * how many rows match, so PostgreSQL must plan with the values. A value of a closed list does not limit the filtered
  * rows, because nearly all rows may have the same value.
  */
-export function isSteady(spec: CollectionSpec<never>, { sort }: Criteria, { fanOut, keys, rest }: Branch): boolean {
+export function hasStablePlan(spec: CollectionSpec<never>, { sort }: Criteria, { unionOver, keys, rest }: Branch): boolean {
   const leading = sort[0]?.field;
   if (keys.length > 0) return true;
-  const scanned = fanOut ?? rest.find(({ condition }) => isEquality(spec, leading, condition));
+  const scanned = unionOver ?? rest.find(({ condition }) => isEquality(spec, leading, condition));
   if (scanned !== undefined && fieldNamed(spec, scanned.condition.field).type.values === undefined) return true;
   return rest.every((each) => each === scanned || each.condition.field === leading);
 }

@@ -2,7 +2,7 @@
 
 import type { CollectionSpec } from '../grammar/spec.ts';
 import type { Input } from './bind-parameters.ts';
-import { compile, type Statement, shapeOf } from './statement.ts';
+import { compile, type Statement, toShape } from './statement.ts';
 
 export interface Prepared {
   readonly statement: Statement;
@@ -46,14 +46,14 @@ export class PreparedStatements {
   }
 
   get(input: Input): Prepared {
-    const shape = shapeOf(input);
+    const shape = toShape(input);
     const kept = this.#shapes.get(shape) ?? { statement: compile(this.#spec, input), uses: 0 };
     this.#shapes.delete(shape);
     this.#shapes.set(shape, kept);
     if (this.#shapes.size > keptShapes) this.#shapes.delete(this.#shapes.keys().next().value ?? '');
     kept.uses += 1;
     const { statement, uses } = kept;
-    return { statement, name: statement.steady && uses >= usesBeforeName ? this.#nameOf(statement) : undefined };
+    return { statement, name: statement.stablePlan && uses >= usesBeforeName ? this.#nameOf(statement) : undefined };
   }
 
   /** The same text always has the same name, also after its shape was removed from the cache. */

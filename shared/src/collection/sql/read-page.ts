@@ -60,7 +60,7 @@ const asText = { getTypeParser: () => (text: string) => text };
 const queryCanceled = '57014';
 
 /**
- * Reads one page of a collection, as the reply of an operation. Criteria that exclude every row are answered without a
+ * Reads one page of a collection, as the result of an operation. Criteria that exclude every row are answered without a
  * query.
  * @throws Problem `invalid-cursor`; `query-too-costly` when the statement times out
  */
@@ -73,7 +73,7 @@ export async function readBoundedPage<Context>(request: PageRequest<Context>): P
   const { collection, criteria, more } = request;
   const { spec } = collection;
   const scope = checkedScope(spec, request.scope ?? {});
-  const place = openPlace(request, bindingOf(spec, criteria, scope));
+  const place = openPlace(request, toBinding(spec, criteria, scope));
   if (matchesNothing(spec, criteria)) return { page: place.write(new Map(), [], () => [], more), bounds: undefined };
   const { position } = place;
   const input = { criteria: withoutContradictions(spec, criteria), position, scope };
@@ -168,7 +168,7 @@ function checkedScope(spec: CollectionSpec<never>, scope: Scope): Scope {
 }
 
 /** The binding of a cursor. `limit` and `fields` are not a part of it, so they may differ from page to page. */
-export function bindingOf(spec: CollectionSpec<never>, { conditions, or, sort }: Criteria, scope: Scope): string {
+export function toBinding(spec: CollectionSpec<never>, { conditions, or, sort }: Criteria, scope: Scope): string {
   return JSON.stringify([spec.name, Object.entries(scope).sort(), conditions, or, sort]);
 }
 

@@ -4,7 +4,7 @@
 import type { Condition, Criteria } from '../grammar/criteria.ts';
 import { type CollectionSpec, fieldNamed, membersOf } from '../grammar/spec.ts';
 import { type Bind, type Input, parameters } from './bind-parameters.ts';
-import { type Branch, branchesOf, isSteady, type Located } from './branches.ts';
+import { type Branch, toBranches, hasStablePlan, type Located } from './branches.ts';
 import { after, type OrderColumn, orderBy, type SortColumn } from './keyset.ts';
 
 /** A statement is cached for long, so it refers to nothing of the request that it was compiled from. */
@@ -15,7 +15,7 @@ export interface Statement {
   /** The index of the column of the result for each selected expression. */
   readonly columns: ReadonlyMap<string, number>;
   /** Whether one plan is good for all values, so that it can be prepared. */
-  readonly steady: boolean;
+  readonly stablePlan: boolean;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface Statement {
 const unionBranches = 8;
 
 /** Returns the text that is equal for two requests which differ only in values. */
-export function shapeOf({ criteria, position }: Input): string {
+export function toShape({ criteria, position }: Input): string {
   const conditions = (list: readonly Condition[]) =>
     list.map((c) => (c.operator === 'in' ? `${c.field} in${c.values.length}` : `${c.field} ${c.operator}`)).join();
   return [
@@ -48,9 +48,9 @@ export function compile(spec: CollectionSpec<never>, input: Input): Statement {
   const scope = scopeSql(spec, bind);
 
   // The plan for a condition of the scope depends on how many rows match it.
-  let steady = Object.values(spec.scope ?? {}).every((each) => 'column' in each);
-  const texts = branchesOf(spec, criteria, input.position).flatMap((branch) => {
-    const { fanOut, perValue } = branch;
+  let stablePlan = Object.values(spec.scope ?? {}).every((each) => 'column' in each);
+  const texts = toBranches(spec, criteria, input.position).flatMap((branch) => {
+    const { unionOver, valueRange } = branch;
     const order = sortColumns(spec, input, branch, bind);
     const where = [
       ...scope,
@@ -58,19 +58,19 @@ export function compile(spec: CollectionSpec<never>, input: Input): Statement {
       ...leadingSql(branch, order),
       ...afterSql(input, branch, order),
     ];
-    steady &&= isSteady(spec, criteria, branch);
+    stablePlan &&= hasStablePlan(spec, criteria, branch);
     const select = (fixed: readonly string[], by: readonly OrderColumn[] = order) => {
       const all = [...fixed, ...where];
       const condition = all.length > 0 ? ` WHERE ${all.join(' AND ')}` : '';
       return `SELECT ${list} FROM ${fromSql(spec, branch, bind)}${condition} ORDER BY ${orderBy(by)} LIMIT ${rows}`;
     };
-    if (perValue === 'all' || perValue === 'later') {
+    if (valueRange === 'all' || valueRange === 'later') {
       const [leading, ...others] = order;
       if (!leading) throw new RangeError('an order has at least one column');
       const { from, to } = fieldNamed(spec, criteria.sort[0]?.field ?? 'id').range ?? { from: 0, to: 0 };
       const sign = leading.direction === 'asc' ? '>' : '<';
       const each = `SELECT value FROM generate_series(${from}, ${to}) AS value${
-        perValue === 'later' ? ` WHERE value ${sign} ${leading.parameter}` : ''
+        valueRange === 'later' ? ` WHERE value ${sign} ${leading.parameter}` : ''
       } ORDER BY value ${leading.direction.toUpperCase()}`;
       const scans = select([`${leading.column} = tie.value`], others);
       const tie = { column: 'tie.value', direction: leading.direction, nullable: false };
@@ -79,13 +79,13 @@ export function compile(spec: CollectionSpec<never>, input: Input): Statement {
         `SELECT page.* FROM (${each}) AS tie CROSS JOIN LATERAL (${scans}) AS page ORDER BY ${merge} LIMIT ${rows}`,
       ];
     }
-    if (fanOut?.condition.operator !== 'in') return [select([])];
-    const { column, type } = fieldNamed(spec, fanOut.condition.field);
-    const listed = fanOut.condition.values;
+    if (unionOver?.condition.operator !== 'in') return [select([])];
+    const { column, type } = fieldNamed(spec, unionOver.condition.field);
+    const listed = unionOver.condition.values;
     if (listed.length <= unionBranches) {
-      return listed.map((_, item) => select([`${column} = ${bind({ ...fanOut.place, item }, type.cast)}`]));
+      return listed.map((_, item) => select([`${column} = ${bind({ ...unionOver.place, item }, type.cast)}`]));
     }
-    const array = bind(fanOut.place, `${type.cast}[]`);
+    const array = bind(unionOver.place, `${type.cast}[]`);
     const scans = select([`${column} = wanted.value`]);
     return [`SELECT page.* FROM unnest(${array}) AS wanted(value) CROSS JOIN LATERAL (${scans}) AS page`];
   });
@@ -93,7 +93,7 @@ export function compile(spec: CollectionSpec<never>, input: Input): Statement {
   const [only = ''] = texts;
   const inOrder = texts.length === 1 && !only.includes(' LATERAL ');
   const text = inOrder ? only : merged(spec, criteria, columns, texts);
-  return { text, steady, columns, values };
+  return { text, stablePlan, columns, values };
 }
 
 /** The parts of a request's statement, for statements that do not read along an index of the sort order. */
@@ -111,7 +111,7 @@ export interface Fragments {
 }
 
 /** Returns the select list, the conditions and the order of a request. */
-export function fragmentsOf(spec: CollectionSpec<never>, input: Input): Fragments {
+export function toFragments(spec: CollectionSpec<never>, input: Input): Fragments {
   const { criteria, position } = input;
   const { bind, values } = parameters();
   const columns = selected(spec, criteria);
@@ -197,9 +197,9 @@ function fromSql(spec: CollectionSpec<never>, { keys }: Branch, bind: Bind): str
   return `(SELECT * FROM ${spec.from} WHERE ${named.join(' AND ')} OFFSET 0) AS ${spec.name}`;
 }
 
-function leadingSql({ leading, perValue }: Branch, [first]: readonly SortColumn[]): string[] {
-  if (!first || perValue === 'all' || perValue === 'later') return [];
-  if (perValue === 'same') return [`${first.column} = ${first.parameter}`];
+function leadingSql({ leading, valueRange }: Branch, [first]: readonly SortColumn[]): string[] {
+  if (!first || valueRange === 'all' || valueRange === 'later') return [];
+  if (valueRange === 'same') return [`${first.column} = ${first.parameter}`];
   return leading === 'any' ? [] : [`${first.column} IS ${leading === 'absent' ? '' : 'NOT '}NULL`];
 }
 
@@ -227,11 +227,11 @@ function sortColumns(
   });
 }
 
-function afterSql({ position }: Input, { leading, perValue }: Branch, order: readonly SortColumn[]): string[] {
-  if (!position || perValue === 'all' || perValue === 'later') return [];
+function afterSql({ position }: Input, { leading, valueRange }: Branch, order: readonly SortColumn[]): string[] {
+  if (!position || valueRange === 'all' || valueRange === 'later') return [];
   // Present values come first, so all rows with absent values follow after a row with a present one.
   if (leading === 'absent' && position[0] !== null) return [];
-  return [after(leading === 'absent' || perValue === 'same' ? order.slice(1) : order)];
+  return [after(leading === 'absent' || valueRange === 'same' ? order.slice(1) : order)];
 }
 
 const signs = { eq: '=', ne: '<>', lt: '<', lte: '<=', gt: '>', gte: '>=' } as const;

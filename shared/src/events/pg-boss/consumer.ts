@@ -3,7 +3,7 @@ import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { newId } from '../../runtime/index.ts';
 import { nextTry } from '../retry-policy.ts';
 import type { Subscription, Topology } from '../transport.ts';
-import { deadOf, type Payload } from './queues.ts';
+import { toDeadQueue, type Payload } from './queues.ts';
 
 export async function startWork(boss: PgBoss, topology: Topology, subscription: Subscription): Promise<void> {
   await boss.work(
@@ -40,7 +40,7 @@ async function handleJob(
   const next = nextTry(topology, attempt, kind);
   if (next === undefined) {
     const letter: Payload = { eventId, content, attempt, reason };
-    await boss.send(deadOf(consumer), letter, { id: job.id });
+    await boss.send(toDeadQueue(consumer), letter, { id: job.id });
   } else {
     const again: Payload = { eventId, content, attempt: next.attempt };
     await boss.send(consumer, again, { id: newId(), startAfter: next.delay });

@@ -2,18 +2,18 @@
 import type { JobWithMetadata } from 'pg-boss';
 import type { DeadLetter, Transport } from '../transport.ts';
 import type { Connection } from './connection.ts';
-import { deadOf, type Payload, sendAgain } from './queues.ts';
+import { toDeadQueue, type Payload, sendAgain } from './queues.ts';
 
 export function deadLettersOf(connection: Connection): Pick<Transport, 'deadLetters' | 'replay' | 'discard'> {
   /** Finds a dead letter by the id of its event, or by its own id when its content is not an event. */
   const find = async (consumer: string, id: string): Promise<JobWithMetadata<Payload> | undefined> => {
-    const jobsBy = (by: object) => connection.boss().findJobs<Payload>(deadOf(consumer), { ...by, queued: true });
+    const jobsBy = (by: object) => connection.boss().findJobs<Payload>(toDeadQueue(consumer), { ...by, queued: true });
     const [letter] = await jobsBy({ data: { eventId: id } });
     return letter ?? (await jobsBy({ id }))[0];
   };
   return {
     async deadLetters(consumer, limit) {
-      const jobs = await connection.boss().findJobs<Payload>(deadOf(consumer), { queued: true });
+      const jobs = await connection.boss().findJobs<Payload>(toDeadQueue(consumer), { queued: true });
       return jobs
         .sort((a, b) => a.createdOn.getTime() - b.createdOn.getTime())
         .slice(0, limit)
@@ -24,13 +24,13 @@ export function deadLettersOf(connection: Connection): Pick<Transport, 'deadLett
       if (letter === undefined) return false;
       const { eventId, content } = letter.data;
       await sendAgain(connection.boss(), consumer, { eventId, content });
-      await connection.boss().deleteJob(deadOf(consumer), letter.id);
+      await connection.boss().deleteJob(toDeadQueue(consumer), letter.id);
       return true;
     },
     async discard(consumer, id) {
       const letter = await find(consumer, id);
       if (letter === undefined) return false;
-      await connection.boss().deleteJob(deadOf(consumer), letter.id);
+      await connection.boss().deleteJob(toDeadQueue(consumer), letter.id);
       return true;
     },
   };

@@ -1,10 +1,10 @@
 // Events over pg-boss on PostgreSQL, for a shop on one machine: the same queues, retries and dead letters without a
 // broker.
-import { familyOf } from '../event.ts';
+import { toFamily } from '../event.ts';
 import { BrokerUnavailableError, type Outcome, type Transport } from '../transport.ts';
 import { Connection, type PgBossOptions } from './connection.ts';
 import { deadLettersOf } from './dead-letters.ts';
-import { deadOf, insertMessages } from './queues.ts';
+import { toDeadQueue, insertMessages } from './queues.ts';
 
 /** Resolves when PostgreSQL was reached, or after `connectTimeout`; the transport keeps trying in both cases. */
 export async function connectPgBoss(options: PgBossOptions): Promise<Transport> {
@@ -15,8 +15,8 @@ export async function connectPgBoss(options: PgBossOptions): Promise<Transport> 
     async publish(messages) {
       const outcomes = messages.map((): Outcome => 'confirmed');
       for (const [consumer, types] of Object.entries(topology.consumers)) {
-        const families = new Set(types.map(familyOf));
-        const wanted = messages.filter(({ type }) => families.has(familyOf(type)));
+        const families = new Set(types.map(toFamily));
+        const wanted = messages.filter(({ type }) => families.has(toFamily(type)));
         if (wanted.length > 0 && !(await insertMessages(connection.boss(), consumer, wanted, topology))) {
           wanted.forEach((message) => {
             outcomes[messages.indexOf(message)] = 'unroutable';
@@ -32,7 +32,7 @@ export async function connectPgBoss(options: PgBossOptions): Promise<Transport> 
     async depth(consumer) {
       // pg-boss counts the jobs in each of its maintenance runs, every two seconds.
       const [alive] = await connection.boss().getQueueStats(consumer);
-      const [dead] = await connection.boss().getQueueStats(deadOf(consumer));
+      const [dead] = await connection.boss().getQueueStats(toDeadQueue(consumer));
       const { readyCount: waiting = 0, deferredCount: delayed = 0 } = alive ?? {};
       return { waiting, delayed, dead: dead?.queuedCount ?? 0 };
     },

@@ -24,15 +24,15 @@ const deliveryLimit = 20;
 const year = 365 * 24 * 60 * 60;
 
 /** The queue of a consumer's dead letters. */
-export const deadOf = (consumer: string): string => `${consumer}.dead`;
+export const toDeadQueue = (consumer: string): string => `${consumer}.dead`;
 
 export async function declareQueues(boss: PgBoss, topology: Topology): Promise<void> {
   const common = { expireInSeconds, heartbeatSeconds, retentionSeconds: year, deleteAfterSeconds: 300 };
   for (const consumer of Object.keys(topology.consumers)) {
-    await boss.createQueue(deadOf(consumer), common);
+    await boss.createQueue(toDeadQueue(consumer), common);
     const queue = {
       ...common,
-      deadLetter: deadOf(consumer),
+      deadLetter: toDeadQueue(consumer),
       notify: true,
       retryLimit: deliveryLimit,
       retryDelay: 0,

@@ -3,10 +3,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readLogins, type ServiceName, serviceNames } from '../../shop/index.ts';
 import { consumers } from '../consumers.ts';
-import { familyOf } from '../event.ts';
+import { toFamily } from '../event.ts';
 import { senders } from '../generated.ts';
 import { shopTopology } from '../retry-policy.ts';
-import { declarationsOf, namesOf } from './topology.ts';
+import { toDeclarations, toNames } from './topology.ts';
 
 interface Role {
   /** The first parts of the types that the service sends, such as `order`. */
@@ -19,7 +19,7 @@ interface Role {
 /** The users: one for each service. */
 const brokerRoles: readonly [string, Role][] = serviceNames.map((service) => {
   const [takes, handles = []] = Object.entries(consumers).find(([name]) => name.startsWith(`${service}.`)) ?? [];
-  return [service, { sends: unique(senders[service].map(domainOf)), takes, handles: unique(handles.map(familyOf)) }];
+  return [service, { sends: unique(senders[service].map(domainOf)), takes, handles: unique(handles.map(toFamily)) }];
 });
 
 export type BrokerUser = ServiceName | 'operator';
@@ -45,8 +45,8 @@ export interface BrokerDefinitions {
  * queue of a consumer.
  */
 export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinitions): object {
-  const names = namesOf(namespace);
-  const declared = Object.keys(consumers).map((consumer) => declarationsOf(names, shopTopology, consumer));
+  const names = toNames(namespace);
+  const declared = Object.keys(consumers).map((consumer) => toDeclarations(names, shopTopology, consumer));
   const bare = { vhost, durable: true, auto_delete: false };
   const logins = brokerUsers.flatMap((user) => readLogins(user, passwords[user]).map((login) => ({ user, ...login })));
   /** What a user has, for each of its logins. */
@@ -115,7 +115,7 @@ const repeatQueue = (namespace: string, user: string): string => `${namespace}.$
  * may read from its queues, and from this exchange in order to bind its queues.
  */
 function permissionsOf(namespace: string, user: string, takes: string | undefined) {
-  const names = namesOf(namespace);
+  const names = toNames(namespace);
   const lost = escaped(lostExchange(namespace));
   const queues = takes === undefined ? [] : [`${escaped(names.queue(takes))}(\\..*)?`];
   const mine = [escaped(repeatQueue(namespace, user)), ...queues];

@@ -7,11 +7,11 @@ import { openConsumer } from './consumer.ts';
 import { deadLettersOf } from './dead-letters.ts';
 import type { RabbitmqOptions } from './options.ts';
 import { openPublisher } from './publisher.ts';
-import { namesOf } from './topology.ts';
+import { toNames } from './topology.ts';
 
 /** @throws StartError when the broker refuses credentials, the vhost or the topology */
 export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transport> {
-  const names = namesOf(options.namespace);
+  const names = toNames(options.namespace);
   const delays = retryDelays(options.topology);
   const publisher = await openPublisher(options, names);
   const connections = new Set([publisher.connection]);

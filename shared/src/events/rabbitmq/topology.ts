@@ -1,12 +1,12 @@
 // The topology in RabbitMQ: the exchange of all events, and for each consumer its queue, its retry queues and its dead
 // letters.
 import type { Channel, ChannelModel } from 'amqplib';
-import { familyOf } from '../event.ts';
+import { toFamily } from '../event.ts';
 import { retryDelays } from '../retry-policy.ts';
 import type { Topology } from '../transport.ts';
 
 /** Returns the names of exchanges and queues in a namespace. */
-export function namesOf(namespace: string) {
+export function toNames(namespace: string) {
   return {
     exchange: `${namespace}.events`,
     queue: (consumer: string) => `${namespace}.${consumer}`,
@@ -20,7 +20,7 @@ export function namesOf(namespace: string) {
   };
 }
 
-export type Names = ReturnType<typeof namesOf>;
+export type Names = ReturnType<typeof toNames>;
 
 /**
  * The number of deliveries without an outcome, because the consumer died or lost its connection, after which the
@@ -70,7 +70,7 @@ function deadLettersTo(exchange: string, queue: string): QueueArguments {
  * Returns the queues of a consumer and their bindings. The main queue is bound without the version of the event types.
  * A later version of an event therefore reaches the consumer and becomes a dead letter, instead of being lost.
  */
-export function declarationsOf(names: Names, topology: Topology, consumer: string): ConsumerDeclarations {
+export function toDeclarations(names: Names, topology: Topology, consumer: string): ConsumerDeclarations {
   const [direct, main, dead] = [names.direct(consumer), names.queue(consumer), names.dead(consumer)];
   const quorum = { 'x-queue-type': 'quorum' };
   const queues = [
@@ -81,7 +81,7 @@ export function declarationsOf(names: Names, topology: Topology, consumer: strin
     })),
     { name: main, arguments: { ...quorum, 'x-delivery-limit': deliveryLimit, ...deadLettersTo(direct, dead) } },
   ];
-  const families = new Set((topology.consumers[consumer] ?? []).map((type) => familyOf(type)));
+  const families = new Set((topology.consumers[consumer] ?? []).map((type) => toFamily(type)));
   return {
     direct,
     queues,
@@ -107,7 +107,7 @@ export async function declareConsumer(
   topology: Topology,
   consumer: string,
 ): Promise<void> {
-  const { direct, queues, bindings } = declarationsOf(names, topology, consumer);
+  const { direct, queues, bindings } = toDeclarations(names, topology, consumer);
   await channel.assertExchange(direct, 'direct', { durable: true });
   for (const queue of queues) await channel.assertQueue(queue.name, { durable: true, arguments: queue.arguments });
   for (const { exchange, queue, key } of bindings) await channel.bindQueue(queue, exchange, key);

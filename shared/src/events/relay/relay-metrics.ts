@@ -1,5 +1,5 @@
 // Metrics of a batch of the outbox, and a span in the trace of each of its events.
-import { beginCounting, instruments, type Span, SpanKind, startSpan, traceparentOf } from '../../telemetry/index.ts';
+import { beginCounting, instruments, type Span, SpanKind, startSpan, toTraceparent } from '../../telemetry/index.ts';
 import type { StoredEvent } from '../event.ts';
 import type { Outcome } from '../transport.ts';
 
@@ -26,7 +26,7 @@ export function measureBatch(claimed: readonly StoredEvent[]): Batch {
     const about = { 'messaging.operation.type': 'send', 'messaging.message.id': row.id, 'shop.event.type': row.type };
     const span = startSpan(`send ${row.type}`, SpanKind.PRODUCER, about, row.traceparent);
     spans.push(span);
-    return span === undefined ? row : { ...row, traceparent: traceparentOf(span) };
+    return span === undefined ? row : { ...row, traceparent: toTraceparent(span) };
   });
   return {
     rows,

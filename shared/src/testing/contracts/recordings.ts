@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
-import { nodeOf, readYaml } from '../../contract/index.ts';
+import { toNode, readYaml } from '../../contract/index.ts';
 import { parseEvent, toCloudEvent } from '../../events/event.ts';
 import type { EventPayloads, EventType } from '../../events/index.ts';
 import type { Message } from '../../events/transport.ts';
@@ -56,7 +56,7 @@ let compiled: ValidateFunction<Recordings> | undefined;
 /** The schema is compiled at its first use, because most test files read no recordings. */
 function validator(): ValidateFunction<Recordings> {
   const schema = join(root, 'shared/contracts/recordings.yaml');
-  compiled ??= new Ajv2020({ allErrors: true }).compile<Recordings>(nodeOf(readYaml(schema)));
+  compiled ??= new Ajv2020({ allErrors: true }).compile<Recordings>(toNode(readYaml(schema)));
   return compiled;
 }
 
@@ -130,7 +130,7 @@ function contentOf(
   sequence = 1,
 ): string {
   const filled = fillIn(data, values);
-  const { orderId, accountId, productId } = nodeOf(filled);
+  const { orderId, accountId, productId } = toNode(filled);
   return toCloudEvent(`/${provider}`, {
     id: newId(),
     type,

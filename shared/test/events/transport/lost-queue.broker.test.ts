@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { connect } from 'amqplib';
 import { sql } from '../../../src/database/index.ts';
 import { connectTransport, consume, startRelay, type Topology } from '../../../src/events/index.ts';
-import { declareConsumer, isThere, namesOf } from '../../../src/events/rabbitmq/topology.ts';
+import { declareConsumer, isThere, toNames } from '../../../src/events/rabbitmq/topology.ts';
 import { republishEvents } from '../../../src/events/republish-events.ts';
 import { eventually, testBroker } from '../../../src/testing/index.ts';
 import { log, record } from '../brokers.ts';
@@ -81,7 +81,7 @@ describe('a deleted queue', () => {
     const taker = await record(transport, 'taker');
     const connection = await connect(url);
     const channel = await connection.createChannel();
-    const names = namesOf(new URL(url).searchParams.get('namespace') ?? '');
+    const names = toNames(new URL(url).searchParams.get('namespace') ?? '');
     await channel.deleteQueue(names.queue('taker'));
     // RabbitMQ 3.10 does not notify the consumer of a queue that is declared again even sooner.
     expect(await isThere(connection, names.queue('taker'))).toBe(false);

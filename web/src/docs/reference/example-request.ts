@@ -1,5 +1,5 @@
 // The request that the examples of an operation send.
-import { isOwnValue, markOf, type OwnValue, withMarks } from '../own-values.ts';
+import { isOwnValue, toMark, type OwnValue, withMarks } from '../own-values.ts';
 import type { OperationView, ParameterView } from './operation-view.ts';
 import type { ExampleRequest } from './snippets.ts';
 
@@ -31,7 +31,7 @@ export function exampleRequest(operation: OperationView): ExampleRequest {
 const machineOnly: ReadonlySet<string> = new Set(['payments:write']);
 
 /** The value of the reader that a path parameter is; undefined for another parameter. */
-export function ownValueOf({ name, place, schema }: ParameterView): OwnValue | undefined {
+export function findOwnValue({ name, place, schema }: ParameterView): OwnValue | undefined {
   if (place !== 'path') return undefined;
   // Staff uses the account id of a customer. A customer may use `me`.
   if (name === 'accountId' && !JSON.stringify(schema).includes('"me"')) return 'customerId';
@@ -39,15 +39,15 @@ export function ownValueOf({ name, place, schema }: ParameterView): OwnValue | u
 }
 
 function pathValue(parameter: ParameterView): string {
-  const own = ownValueOf(parameter);
-  return own === undefined ? `{${parameter.name}}` : markOf(own);
+  const own = findOwnValue(parameter);
+  return own === undefined ? `{${parameter.name}}` : toMark(own);
 }
 
 /** A few conditions, and a short page. */
 function queryOf(parameters: readonly ParameterView[]): Record<string, unknown> {
   const ofQuery = parameters.filter(({ place }) => place === 'query');
   const entries = ofQuery.flatMap(({ name, examples }): [string, unknown][] => {
-    if (name === 'email') return [[name, markOf(name)]];
+    if (name === 'email') return [[name, toMark(name)]];
     if (name === 'limit') return [[name, shortPage]];
     return shownParameters.has(name) && examples.length > 0 ? [[name, examples[0]]] : [];
   });

@@ -7,7 +7,7 @@ import { exampleRequest } from './example-request.ts';
 import type { OperationView, ParameterView, ResponseView } from './operation-view.ts';
 import { problemExamplesHtml, problemsHtml } from './problem-view.ts';
 import { memberHtml, schemaHtml } from './schema-view.ts';
-import { snippetsOf } from './snippets.ts';
+import { toSnippets } from './snippets.ts';
 import { tryForm } from './try-form.ts';
 
 /** HTML of the element `main`. */
@@ -33,7 +33,7 @@ ${problemsHtml(operation)}
 </div>
 <div class="code">
 <h2 id="request">Request</h2>
-${tabbedCode('language', snippetsOf(exampleRequest(operation)))}
+${tabbedCode('language', toSnippets(exampleRequest(operation)))}
 ${exampleResponsesHtml(successes)}
 ${tryForm(operation)}
 ${problemExamplesHtml(operation)}

@@ -1,5 +1,5 @@
 // The operations of the published document in the form in which the reference shows them.
-import { dereference, isNode, type Node, nodeOf, outlineOperations, type Security } from '@shop/shared/contract';
+import { dereference, isNode, type Node, toNode, outlineOperations, type Security } from '@shop/shared/contract';
 import { textOf } from '../../yaml-document.ts';
 
 export interface ParameterView {
@@ -52,8 +52,8 @@ export interface OperationView {
 /** Every operation of the document, in its order. */
 export function operationViews(document: Node): OperationView[] {
   return outlineOperations(document).map(({ operationId, method, path, security }) => {
-    const item = nodeOf(nodeOf(document.paths)[path]);
-    const operation = nodeOf(item[method]);
+    const item = toNode(toNode(document.paths)[path]);
+    const operation = toNode(item[method]);
     const parameters = [item.parameters, operation.parameters].flatMap((list) => (Array.isArray(list) ? list : []));
     return {
       id: operationId,
@@ -67,7 +67,7 @@ export function operationViews(document: Node): OperationView[] {
       security,
       parameters: parameters.map((parameter) => parameterView(dereference(document, parameter))),
       body: bodyView(document, dereference(document, operation.requestBody)),
-      responses: Object.entries(nodeOf(operation.responses)).map(([status, response]) =>
+      responses: Object.entries(toNode(operation.responses)).map(([status, response]) =>
         responseView(document, status, dereference(document, response)),
       ),
     };
@@ -75,8 +75,8 @@ export function operationViews(document: Node): OperationView[] {
 }
 
 function parameterView(parameter: Node): ParameterView {
-  const examples = Object.entries(nodeOf(parameter.examples)).flatMap(([name, example]) => {
-    const { value } = nodeOf(example);
+  const examples = Object.entries(toNode(parameter.examples)).flatMap(([name, example]) => {
+    const { value } = toNode(example);
     return ['any', 'all', 'default'].includes(name) ? [] : [value];
   });
   return {
@@ -84,40 +84,40 @@ function parameterView(parameter: Node): ParameterView {
     place: parameter.in === 'path' || parameter.in === 'header' ? parameter.in : 'query',
     required: parameter.required === true,
     description: textOf(parameter.description),
-    schema: nodeOf(parameter.schema),
+    schema: toNode(parameter.schema),
     examples,
   };
 }
 
 function bodyView(document: Node, body: Node): BodyView | undefined {
-  const [type, media] = Object.entries(nodeOf(body.content))[0] ?? [];
+  const [type, media] = Object.entries(toNode(body.content))[0] ?? [];
   if (type === undefined) return undefined;
   return {
     type,
     description: textOf(body.description),
     required: body.required === true,
-    schema: nodeOf(media).schema,
-    examples: examplesOf(document, nodeOf(media)),
+    schema: toNode(media).schema,
+    examples: examplesOf(document, toNode(media)),
   };
 }
 
 function responseView(document: Node, status: string, response: Node): ResponseView {
-  const [type, media] = Object.entries(nodeOf(response.content))[0] ?? [];
-  const headers = Object.entries(nodeOf(response.headers)).map(([name, header]) => ({
+  const [type, media] = Object.entries(toNode(response.content))[0] ?? [];
+  const headers = Object.entries(toNode(response.headers)).map(([name, header]) => ({
     name,
     description: textOf(dereference(document, header).description),
   }));
   const body =
     type === undefined
       ? undefined
-      : { type, schema: nodeOf(media).schema, examples: examplesOf(document, nodeOf(media)) };
+      : { type, schema: toNode(media).schema, examples: examplesOf(document, toNode(media)) };
   return { status, description: textOf(response.description), headers, body };
 }
 
 /** The examples of a media type, or else those of its schema. */
 function examplesOf(document: Node, media: Node): Example[] {
   if ('example' in media) return [{ title: '', value: media.example }];
-  const named = Object.entries(nodeOf(media.examples)).map(([name, given]) => {
+  const named = Object.entries(toNode(media.examples)).map(([name, given]) => {
     const { summary, value } = dereference(document, given);
     return { title: textOf(summary) || name, value };
   });

@@ -1,6 +1,6 @@
 // The refusals of an operation: its own ones with their meaning, and those of every operation below a fold.
 import type { Node } from '@shop/shared/contract';
-import { nodeOf } from '@shop/shared/contract';
+import { toNode } from '@shop/shared/contract';
 import { problems } from '@shop/shared/problem';
 import { escapeHtml } from '../../layout.ts';
 import { isCode } from '../../problems/problem-examples.ts';
@@ -32,7 +32,7 @@ export function problemExamplesHtml({ responses }: OperationView): string {
     .filter((response) => isRefusal(response) && !everywhere.has(response.status))
     .flatMap(({ body }) => body?.examples ?? [])
     .map(({ value }) => {
-      const { code, status } = nodeOf(value);
+      const { code, status } = toNode(value);
       return `<details><summary>${Number(status)} <code>${escapeHtml(textOf(code))}</code></summary>
 ${codeBlock(JSON.stringify(value, null, 2), 'json', `Example of ${textOf(code)}`)}</details>`;
     });
@@ -44,7 +44,7 @@ function isRefusal({ status }: ResponseView): boolean {
 }
 
 function statusHtml({ status, description, body }: ResponseView): string {
-  const codes = [...new Set((body?.examples ?? []).map(({ value }) => textOf(nodeOf(value).code)))].filter(isCode);
+  const codes = [...new Set((body?.examples ?? []).map(({ value }) => textOf(toNode(value).code)))].filter(isCode);
   const items = codes.map((code) => {
     return `<li><a href="/problems/${code}"><code>${code}</code></a> ${escapeHtml(problems[code].title)}</li>`;
   });
@@ -53,6 +53,6 @@ function statusHtml({ status, description, body }: ResponseView): string {
 }
 
 /** The codes of an operation, for the search. */
-export function codesOf({ responses }: OperationView): string[] {
-  return responses.flatMap(({ body }) => (body?.examples ?? []).map(({ value }) => textOf(nodeOf(value as Node).code)));
+export function listCodes({ responses }: OperationView): string[] {
+  return responses.flatMap(({ body }) => (body?.examples ?? []).map(({ value }) => textOf(toNode(value as Node).code)));
 }

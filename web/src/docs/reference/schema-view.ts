@@ -1,5 +1,5 @@
 // A JSON schema as a list of members for the reference: names, types, meanings and bounds.
-import { dereference, isNode, type Node, nodeOf } from '@shop/shared/contract';
+import { dereference, isNode, type Node, toNode } from '@shop/shared/contract';
 import { escapeHtml } from '../../layout.ts';
 import { textOf } from '../../yaml-document.ts';
 import { inlineMarkdown } from '../guide.ts';
@@ -40,7 +40,7 @@ function membersHtml(document: Node, schema: Node, depth: number): string {
   if (schema.items !== undefined) return membersHtml(document, dereference(document, schema.items), depth);
   const members = membersOf(document, schema).map((member) => memberHtml(document, member, depth));
   const others = alternativesOf(document, schema).map((alternative) => membersHtml(document, alternative, depth));
-  const further = nodeOf(schema.additionalProperties);
+  const further = toNode(schema.additionalProperties);
   if (Object.keys(further).length > 0 && members.length === 0) {
     const values = dereference(document, further);
     return `<ul class="members">${memberHtml(document, { name: 'any name', schema: values, description: '', required: false }, depth)}</ul>`;
@@ -54,8 +54,8 @@ function membersOf(document: Node, schema: Node): Member[] {
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const parts = Array.isArray(schema.allOf) ? schema.allOf : [];
   const inherited = parts.flatMap((part) => membersOf(document, dereference(document, part)));
-  const own = Object.entries(nodeOf(schema.properties)).map(([name, given]): Member => {
-    const description = textOf(nodeOf(given).description);
+  const own = Object.entries(toNode(schema.properties)).map(([name, given]): Member => {
+    const description = textOf(toNode(given).description);
     return { name, schema: dereference(document, given), description, required: required.has(name) };
   });
   const byName = new Map([...inherited, ...own].map((member) => [member.name, member]));

@@ -1,6 +1,6 @@
 // One request in curl, JavaScript, Python and the typed client.
 import type { Tab } from '../code-block.ts';
-import { markOf } from '../own-values.ts';
+import { toMark } from '../own-values.ts';
 import { clientFunctions } from './client-functions.ts';
 import { javascriptLiteral, pythonLiteral } from './literals.ts';
 
@@ -27,7 +27,7 @@ export interface ExampleRequest {
 const bearer = `Authorization: \`Bearer \${token}\``;
 
 /** The request in each language. */
-export function snippetsOf(request: ExampleRequest): Tab[] {
+export function toSnippets(request: ExampleRequest): Tab[] {
   return [
     { id: 'curl', title: 'curl', language: 'bash', text: curlOf(request) },
     { id: 'javascript', title: 'JavaScript', language: 'javascript', text: javascriptOf(request) },
@@ -43,7 +43,7 @@ function addressOf({ path, pathValues, query }: ExampleRequest): string {
       .flat()
       .map((one) => `${name}=${encodeURIComponent(String(one)).replaceAll(/%3A/g, ':').replaceAll(/%2C/g, ',')}`),
   );
-  return `${markOf('origin')}${filled}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`;
+  return `${toMark('origin')}${filled}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`;
 }
 
 function curlOf(request: ExampleRequest): string {
@@ -139,12 +139,12 @@ print(response.status_code${answers ? ', response.json()' : ''})`;
 
 function clientOf(request: ExampleRequest): string {
   const { method, path, query, secured, byAccount } = request;
-  const login = `await shop.logIn({ email: '${markOf('email')}', password: 'a long and quiet river' });\n`;
+  const login = `await shop.logIn({ email: '${toMark('email')}', password: 'a long and quiet river' });\n`;
   const name = clientFunctions[`${method} ${path}`];
   const hasFunction = name !== undefined && Object.keys(query).length === 0;
   return `import { createShop } from '@shop/client';
 
-const shop = createShop({ baseUrl: '${markOf('origin')}' });
+const shop = createShop({ baseUrl: '${toMark('origin')}' });
 ${secured && byAccount ? login : ''}${hasFunction ? functionCall(request, name) : rawCall(request)}`;
 }
 

@@ -1,7 +1,7 @@
 // Renders the form that sends the request of an operation. The script `try.js` sends it.
 import { escapeHtml } from '../../layout.ts';
 import { marksIn, type OwnValue, withMarks, withoutMarks } from '../own-values.ts';
-import { ownValueOf } from './example-request.ts';
+import { findOwnValue } from './example-request.ts';
 import type { OperationView, ParameterView } from './operation-view.ts';
 import { textOfBody } from './snippets.ts';
 
@@ -21,12 +21,12 @@ export function tryForm(operation: OperationView): string {
   const { method, path, parameters, body, security } = operation;
   const template = body?.examples[0] === undefined ? '' : textOfBody(withMarks(body.examples[0].value));
   const inPath = parameters.filter(({ place }) => place === 'path');
-  const owned = new Set(inPath.map(ownValueOf));
+  const owned = new Set(inPath.map(findOwnValue));
   const inBody = marksIn(template).filter((name) => !owned.has(name));
   const more = parameters.filter(({ place }) => place !== 'path');
   return `<form id="try" class="try" data-method="${method}" data-path="${path}" data-type="${body?.type ?? ''}">
 <h2 id="try-it">Try it</h2>
-${inPath.map((parameter) => field(parameter, ownValueOf(parameter))).join('\n')}
+${inPath.map((parameter) => field(parameter, findOwnValue(parameter))).join('\n')}
 ${inBody.map((name) => input({ label: labels[name], name, own: name })).join('\n')}
 ${security.access === 'public' ? '' : tokenField(security.access === 'required')}
 ${more.length === 0 ? '' : `<details><summary>Parameters</summary>\n${more.map((one) => field(one)).join('\n')}\n</details>`}

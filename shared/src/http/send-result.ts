@@ -4,40 +4,40 @@ import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import type { ContractOperation } from '../contract/load-contract.ts';
 import { type Problem, problemDocument, problemMediaType } from '../problem/index.ts';
-import type { Reply } from './operation.ts';
-import { requestIdentityOf } from './request-identity.ts';
+import type { Result } from './operation.ts';
+import { findRequestIdentity } from './request-identity.ts';
 import type { CachedResponse } from './response-cache.ts';
 
 /**
- * Sends a reply whose body is complete.
+ * Sends a result whose body is complete.
  * @param gzip its JSON text compressed, which is sent instead of it
  */
 export function send(
   response: Response,
-  reply: Reply<unknown>,
+  result: Result<unknown>,
   headers: Readonly<Record<string, string>> = {},
   gzip?: Buffer,
 ): void {
-  const hasContent = reply.status !== 304 && reply.status !== 204;
+  const hasContent = result.status !== 304 && result.status !== 204;
   const content = hasContent
-    ? (gzip ?? reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body)))
+    ? (gzip ?? result.json ?? (result.body === undefined ? undefined : JSON.stringify(result.body)))
     : undefined;
-  writeHead(response, reply, content === undefined ? {} : contentOf(content), headers);
+  writeHead(response, result, content === undefined ? {} : contentOf(content), headers);
   response.end(content);
 }
 
 /**
- * Sends a reply whose body comes in pieces.
+ * Sends a result whose body comes in pieces.
  * @throws the error of the stream, after the connection was closed
  */
 export async function sendStream(
   response: Response,
-  reply: Reply<unknown>,
+  result: Result<unknown>,
   stream: AsyncIterable<string>,
   headers: Readonly<Record<string, string>>,
 ): Promise<void> {
   response.locals.unrecorded = true;
-  writeHead(response, reply, { 'Content-Type': 'application/json' }, headers);
+  writeHead(response, result, { 'Content-Type': 'application/json' }, headers);
   if (response.req.method === 'HEAD') {
     response.end();
     return;
@@ -54,31 +54,31 @@ export async function sendStream(
 
 function writeHead(
   response: Response,
-  reply: Reply<unknown>,
+  result: Result<unknown>,
   content: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>>,
 ): void {
   // All headers are set in one call, because a header that was set before makes Node use a slower path.
-  response.writeHead(reply.status, {
-    'X-Request-Id': requestIdentityOf(response).id,
+  response.writeHead(result.status, {
+    'X-Request-Id': findRequestIdentity(response).id,
     ...content,
-    ...fieldsOf(response, reply, headers),
+    ...fieldsOf(response, result, headers),
   });
 }
 
 /** Returns the header fields of a response, without the request id and those of the content. */
 function fieldsOf(
   response: Response,
-  reply: Reply<unknown>,
+  result: Result<unknown>,
   headers: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   const deprecation = deprecationIn(response);
-  const links = [reply.headers?.Link, deprecation?.Link];
+  const links = [result.headers?.Link, deprecation?.Link];
   return {
     ...headers,
     ...deprecation,
-    ...(reply.etag === undefined ? {} : { ETag: reply.etag }),
-    ...reply.headers,
+    ...(result.etag === undefined ? {} : { ETag: result.etag }),
+    ...result.headers,
     ...(links.includes(undefined) ? {} : { Link: links.join(', ') }),
   };
 }
@@ -100,7 +100,7 @@ export function sendProblem(response: Response, problem: Problem): void {
     response.destroy();
     return;
   }
-  const { id } = requestIdentityOf(response);
+  const { id } = findRequestIdentity(response);
   const text = JSON.stringify(problemDocument(problem, id));
   response.writeHead(problem.status, {
     'X-Request-Id': id,
@@ -115,21 +115,21 @@ export function sendProblem(response: Response, problem: Problem): void {
   response.end(text);
 }
 
-/** Returns a reply with an entity tag and a JSON text as the cache stores it. */
+/** Returns a result with an entity tag and a JSON text as the cache stores it. */
 export function toCachedResponse(
   response: Response,
   operation: ContractOperation,
-  reply: Reply<unknown>,
+  result: Result<unknown>,
   headers: Readonly<Record<string, string>>,
   gzip: Buffer | undefined,
 ): CachedResponse {
-  const { etag, json } = reply;
+  const { etag, json } = result;
   if (etag === undefined || json === undefined)
     throw new TypeError(`${operation.operationId} caches a response without an entity tag or a JSON text`);
   return {
     operation,
     etag,
-    headers: Object.entries(fieldsOf(response, reply, headers)).flat(),
+    headers: Object.entries(fieldsOf(response, result, headers)).flat(),
     content: Object.entries(contentOf(gzip ?? json)).flat(),
     body: gzip ?? Buffer.from(json),
   };
