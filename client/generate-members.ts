@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { type Field, listed, matched, ordered } from '@shop/shared/collection';
-import { isNode, type Node, toNode, parseYaml, referenceTokens } from '@shop/shared/contract';
+import { isNode, type Node, parseYaml, referenceTokens, toNode } from '@shop/shared/contract';
 import { stringify } from 'yaml';
 import { accountColumns } from '../services/accounts/src/account/account-columns.ts';
 import { productColumns, productFields } from '../services/catalogue/src/product/product-columns.ts';

@@ -1,6 +1,6 @@
 // Generates the functions of the client: their names and their interface. Both are derived from the published contract,
 // so that a new operation needs no code in the client.
-import { dereference, type Node, toNode, outlineOperations } from '@shop/shared/contract';
+import { dereference, type Node, outlineOperations, toNode } from '@shop/shared/contract';
 
 /**
  * The names that the rule of `nameOf` would not give; null for an operation without a function. `shop.products` lists by

@@ -9,10 +9,10 @@ import {
   dereference,
   isNode,
   type Node,
-  toNode,
   outlineOperations,
   readDocument,
   readYaml,
+  toNode,
 } from '@shop/shared/contract';
 import { problemMediaType } from '@shop/shared/problem';
 import openapiTS, { astToString, type OpenAPITSOptions } from 'openapi-typescript';
@@ -21,7 +21,7 @@ import type { GatewayConfig } from '../gateway/src/entry/gateway-config.ts';
 import { publishedContracts } from '../gateway/src/published-contracts.ts';
 import { publishedDocument } from '../web/src/docs/published-document.ts';
 import { memberContracts } from './generate-members.ts';
-import { toEndpoints, functionNames, operationsInterface } from './generate-operations.ts';
+import { functionNames, operationsInterface, toEndpoints } from './generate-operations.ts';
 import { httpFile, postmanCollection } from './generate-requests.ts';
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(`../${relative}`, import.meta.url));

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { bundleDocument, type Node, toNode, readDocument, readYaml } from '@shop/shared/contract';
+import { bundleDocument, type Node, readDocument, readYaml, toNode } from '@shop/shared/contract';
 import { problems } from '@shop/shared/problem';
 import type { GatewayConfig } from '../../gateway/src/entry/gateway-config.ts';
 import { publishedContracts } from '../../gateway/src/published-contracts.ts';

@@ -2,7 +2,7 @@
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { isNode, type Node, toNode, readDocument } from '@shop/shared/contract';
+import { isNode, type Node, readDocument, toNode } from '@shop/shared/contract';
 import { reachable } from '../../web/src/yaml-document.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,5 +1,5 @@
 // Reads strings and references of parsed OpenAPI and AsyncAPI documents.
-import { isNode, type Node, toNode, referenceTokens } from '@shop/shared/contract';
+import { isNode, type Node, referenceTokens, toNode } from '@shop/shared/contract';
 
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';

@@ -8,7 +8,7 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { type DatabaseUrls, migrateAll } from '../shop/database.ts';
 import { requireEmpty } from '../shop/require-empty.ts';
 import { root } from '../shop/root.ts';
-import { copyIn, copyOut, sameText, type Table, findTables } from '../shop/tables.ts';
+import { copyIn, copyOut, findTables, sameText, type Table } from '../shop/tables.ts';
 import { type ArchivedSchema, type ArchivedTable, computeChecksum, type Manifest, readRows } from './archive.ts';
 
 const migrationsOf = (name: ServiceName): string => join(root, 'services', name, 'migrations');

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { withCleanUp } from '../shop/clean-up.ts';
 import type { OpenShop } from '../shop/open-shop.ts';
-import { copyOut, sameText, findSequences, findTables } from '../shop/tables.ts';
+import { copyOut, findSequences, findTables, sameText } from '../shop/tables.ts';
 import {
   type ArchivedSchema,
   type ArchivedTable,

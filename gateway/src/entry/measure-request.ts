@@ -1,5 +1,5 @@
 // The metric and the span of each request to the gateway.
-import { instruments, isMeasuring, toMethod, SpanStatusCode } from '@shop/shared/telemetry';
+import { instruments, isMeasuring, SpanStatusCode, toMethod } from '@shop/shared/telemetry';
 import { boardStream, type GatewayRequest, type GatewayResponse } from './gateway-request.ts';
 
 /**

@@ -1,5 +1,5 @@
 // The metric and the span of each attempt at an upstream, and the gauges of the upstreams in force.
-import { instruments, toMethod, observe, type Span, SpanKind, SpanStatusCode, startSpan } from '@shop/shared/telemetry';
+import { instruments, observe, type Span, SpanKind, SpanStatusCode, startSpan, toMethod } from '@shop/shared/telemetry';
 import type { GatewayRequest } from '../entry/gateway-request.ts';
 import type { UpstreamFailure } from './proxy-response.ts';
 import type { UpstreamDirectory } from './upstream.ts';

@@ -1,7 +1,7 @@
 // The pages that explain the problem codes.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { toNode, readDocument } from '@shop/shared/contract';
+import { readDocument, toNode } from '@shop/shared/contract';
 import { problems } from '@shop/shared/problem';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 

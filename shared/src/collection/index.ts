@@ -11,7 +11,6 @@ export { type CollectionSpec, type Field, listed, matched, none, ordered } from 
 export type { Input } from './sql/bind-parameters.ts';
 export { type Cursors, createCursors } from './sql/cursor.ts';
 export {
-  toBinding,
   type Collection,
   openCollection,
   openPlace,
@@ -21,6 +20,7 @@ export {
   type Row,
   readBoundedPage,
   readPage,
+  toBinding,
   tookTooLong,
 } from './sql/read-page.ts';
 export { selectAll, writeAll } from './sql/row-writer.ts';

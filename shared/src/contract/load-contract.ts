@@ -6,7 +6,7 @@ import { isId, parseId } from '../runtime/index.ts';
 import { parseEmail } from '../shop/index.ts';
 import { type OperationOutline, outlineOperations } from './contract-operations.ts';
 import { type Deprecation, findDeprecation } from './deprecation.ts';
-import { type Compiler, documentKey, isNode, locate, type Node, toNode, schemaAt } from './openapi-document.ts';
+import { type Compiler, documentKey, isNode, locate, type Node, schemaAt, toNode } from './openapi-document.ts';
 import { readDocument } from './read-document.ts';
 import { type CheckedInput, checkInput, type RawInput, readParameter, refuseFaults } from './validate-request.ts';
 import { type ResponseCheck, toResponseCheck } from './validate-response.ts';

@@ -1,5 +1,5 @@
 // Compares a response with the OpenAPI document. Undocumented statuses, headers and members are deviations.
-import { type Compiler, locate, type Node, toNode, type SchemaCheck, schemaAt } from './openapi-document.ts';
+import { type Compiler, locate, type Node, type SchemaCheck, schemaAt, toNode } from './openapi-document.ts';
 import { validationErrors } from './validation-errors.ts';
 
 export interface Answer {

@@ -17,7 +17,7 @@ import { watchForDrift } from './contract-drift.ts';
 import { arrivalAt, measureAnswer } from './measure-answer.ts';
 import type { OperationRequest, Operations } from './operation.ts';
 import { forgetFile, type ParsedBody, parseBody, readBody } from './read-body.ts';
-import { identify, findRequestIdentity } from './request-identity.ts';
+import { findRequestIdentity, identify } from './request-identity.ts';
 import { type ResponseCache, requestText, type StoreResponse, serveCached, serveFromCache } from './response-cache.ts';
 import { send, sendProblem, sendStream, toCachedResponse } from './send-result.ts';
 import { toProblem } from './to-problem.ts';

@@ -1,13 +1,13 @@
 // The HTTP layer of a service: everything between the socket and the operations.
-export { toEtag, requireMatch, requireNoneMatch, toWeakEtag } from './conditional.ts';
+export { requireMatch, requireNoneMatch, toEtag, toWeakEtag } from './conditional.ts';
 export { type AppOptions, createApp } from './create-app.ts';
 export { expiredResponses, type IdempotencyContext, idempotent, problemResult, storedResponse } from './idempotent.ts';
 export { createInternalClient, type InternalClient } from './internal-client.ts';
 export {
-  requireCaller,
   type OperationRequest,
   type Operations,
   type Result,
+  requireCaller,
   type TypedOperation,
   type TypedRequest,
 } from './operation.ts';

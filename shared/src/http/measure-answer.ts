@@ -1,6 +1,6 @@
 // Metrics and the span of every finished request.
 import type { Response } from 'express';
-import { instruments, toMethod, type Span, SpanStatusCode } from '../telemetry/index.ts';
+import { instruments, type Span, SpanStatusCode, toMethod } from '../telemetry/index.ts';
 import type { Arrival, Beginning } from './request-identity.ts';
 
 export interface AnsweredRequest {

@@ -1,5 +1,5 @@
 // Telemetry: metrics and traces of a process, and their export.
-export { beginCounting, instruments, isMeasuring, toMethod, observe } from './instruments.ts';
+export { beginCounting, instruments, isMeasuring, observe, toMethod } from './instruments.ts';
 export { readProcessSettings, readTelemetry } from './settings.ts';
 export { sharedRead } from './shared-read.ts';
 export { startTelemetry } from './start-telemetry.ts';

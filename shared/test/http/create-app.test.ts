@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { createTokenVerifier, type TokenVerifier } from '@shop/shared/auth';
 import { loadContract } from '@shop/shared/contract';
 import { connectDatabase, type Database } from '@shop/shared/database';
-import { createApp, toEtag, idempotent, type OperationRequest } from '@shop/shared/http';
+import { createApp, idempotent, type OperationRequest, toEtag } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { createHealth, type Log, newId, type Secrets } from '@shop/shared/runtime';
 import {

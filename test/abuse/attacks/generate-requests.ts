@@ -1,5 +1,5 @@
 // Arbitrary requests for an operation of a contract, from its parameters and the schema of its body.
-import { dereference, isNode, type Node, toNode, type OperationOutline } from '@shop/shared/contract';
+import { dereference, isNode, type Node, type OperationOutline, toNode } from '@shop/shared/contract';
 import type { CallOptions } from '@shop/shared/testing';
 import fc from 'fast-check';
 import { encoded, sendable } from '../../request-text.ts';

@@ -2,7 +2,7 @@
 // and ATTACK_SEED repeats them.
 import { writeSync } from 'node:fs';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { toNode, outlineOperations } from '@shop/shared/contract';
+import { outlineOperations, toNode } from '@shop/shared/contract';
 import fc from 'fast-check';
 import { requestsOf } from './generate-requests.ts';
 import { report } from './report.ts';

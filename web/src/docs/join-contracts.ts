@@ -1,5 +1,5 @@
 // Joins the services' OpenAPI documents into the published document.
-import { isNode, methods, type Node, toNode, referenceTokens } from '@shop/shared/contract';
+import { isNode, methods, type Node, referenceTokens, toNode } from '@shop/shared/contract';
 import { reachable, referencesIn, textOf, withReferences } from '../yaml-document.ts';
 
 export interface ServiceContract {

@@ -1,5 +1,5 @@
 // Opens the responses of the published document: clients that are generated from it accept members of later releases.
-import { isNode, type Node, toNode, referenceTokens } from '@shop/shared/contract';
+import { isNode, type Node, referenceTokens, toNode } from '@shop/shared/contract';
 import { reachable, withReferences } from '../yaml-document.ts';
 
 const schemas = '#/components/schemas/';

@@ -51,7 +51,14 @@ export function problemPages(assets: Assets): FindPage {
 
 function explanation(code: ProblemCode): string {
   const { when, remedy } = problemTexts[code];
-  return JSON.stringify({ code, type: `/problems/${code}`, ...problems[code], when, remedy, example: findExample(code) });
+  return JSON.stringify({
+    code,
+    type: `/problems/${code}`,
+    ...problems[code],
+    when,
+    remedy,
+    example: findExample(code),
+  });
 }
 
 function codeHtml(code: ProblemCode): string {

@@ -1,6 +1,6 @@
 // An account: its row, its representation in responses, and its data in events.
 import type { EventPayloads } from '@shop/shared/events';
-import { toEtag, type OperationRequest, type Result, requireMatch } from '@shop/shared/http';
+import { type OperationRequest, type Result, requireMatch, toEtag } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import {
   type CreationOptional,
@@ -103,7 +103,13 @@ export function toLocale({ locale }: Pick<Account, 'locale'>): { locale?: string
 export function toAccount(account: Account): AccountView {
   const pending = account.pendingEmail === null ? {} : { pending_email: account.pendingEmail.trim() };
   const erasure = account.eraseAt === null ? {} : { erase_at: account.eraseAt.toISOString() };
-  return { id: account.id, ...toAccountProfile(account), email_verified: account.emailVerified, ...pending, ...erasure };
+  return {
+    id: account.id,
+    ...toAccountProfile(account),
+    email_verified: account.emailVerified,
+    ...pending,
+    ...erasure,
+  };
 }
 
 /**

@@ -8,7 +8,7 @@ import { Problem } from '@shop/shared/problem';
 import { clientNetwork } from '@shop/shared/runtime';
 import { emailKey } from '@shop/shared/shop';
 import type { Context } from '../context.ts';
-import { Account, toLocale, notErased } from './account.ts';
+import { Account, notErased, toLocale } from './account.ts';
 import { audit } from './audit.ts';
 import { inTransaction } from './models.ts';
 import { parseSessionClient } from './session-client.ts';

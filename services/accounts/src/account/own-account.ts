@@ -1,5 +1,5 @@
 // Reads the account in a path. `me` and the caller's own id are permitted; every other id is forbidden.
-import { requireCaller, type OperationRequest } from '@shop/shared/http';
+import { type OperationRequest, requireCaller } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 
 /**

@@ -3,7 +3,7 @@ import type { InternalClient, OperationRequest } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { Account, toAccount } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
-import { findEmailTokens, exportedRows, type Page, type ReadPage } from '../account/exported-rows.ts';
+import { exportedRows, findEmailTokens, type Page, type ReadPage } from '../account/exported-rows.ts';
 import { noSuchAccount, ownAccountId } from '../account/own-account.ts';
 import type { CallingContext, Operation } from '../context.ts';
 import { requireRecentLogIn } from '../session/reauthentication.ts';

@@ -1,5 +1,5 @@
 // POST /v1/email-verifications/resend: sends the verification e-mail of the caller's account again.
-import { requireCaller, idempotent } from '@shop/shared/http';
+import { idempotent, requireCaller } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { Account, notErased } from '../account/account.ts';
 import { isOfAnother, requireVerificationShare, sendVerification } from '../account/email-verification.ts';

@@ -9,8 +9,8 @@ import {
   notErased,
   type Profile,
   profileColumns,
-  toAccountProfile,
   requireAccountMatch,
+  toAccountProfile,
 } from '../account/account.ts';
 import { audit } from '../account/audit.ts';
 import { refuseCommonPassword } from '../account/common-passwords.ts';

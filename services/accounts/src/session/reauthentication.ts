@@ -1,7 +1,7 @@
 // Requires a proof that the account owner makes the request, because a bearer of a token may have stolen it. Changes of
 // password and e-mail address and an export of all data need this proof.
 import type { Caller } from '@shop/shared/auth';
-import { requireCaller, type OperationRequest } from '@shop/shared/http';
+import { type OperationRequest, requireCaller } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { Account } from '../account/account.ts';
 import { audit } from '../account/audit.ts';

@@ -1,6 +1,6 @@
 // The account that an operation for staff acts on.
 import type { Transaction } from '@shop/shared/database';
-import { requireCaller, idempotent, type OperationRequest, type Result } from '@shop/shared/http';
+import { idempotent, type OperationRequest, type Result, requireCaller } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { Account } from '../account/account.ts';
 import { inTransaction } from '../account/models.ts';

@@ -1,7 +1,7 @@
 // DELETE /v1/products/{productId}: archives a product. Orders that have it are not affected.
 import { sql } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { toEtag, requireMatch, requireNoneMatch, toWeakEtag } from '@shop/shared/http';
+import { requireMatch, requireNoneMatch, toEtag, toWeakEtag } from '@shop/shared/http';
 import type { Operation } from '../context.ts';
 import { shownColumns } from '../product/archived-status.ts';
 import { noSuchProduct } from '../product/product.ts';

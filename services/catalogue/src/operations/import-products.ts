@@ -1,6 +1,6 @@
 // POST /v1/products/imports: stores a file of products for a later import.
 import { sql, type Transaction } from '@shop/shared/database';
-import { requireCaller, idempotent } from '@shop/shared/http';
+import { idempotent, requireCaller } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { newId } from '@shop/shared/runtime';
 import type { Operation } from '../context.ts';

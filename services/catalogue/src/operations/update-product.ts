@@ -2,7 +2,7 @@
 
 import { refuseFaults } from '@shop/shared/contract';
 import { sql } from '@shop/shared/database';
-import { toEtag, requireMatch, toWeakEtag } from '@shop/shared/http';
+import { requireMatch, toEtag, toWeakEtag } from '@shop/shared/http';
 import { mergePatch } from '@shop/shared/json';
 import type { Operation } from '../context.ts';
 import { assignments, shownColumns } from '../product/archived-status.ts';

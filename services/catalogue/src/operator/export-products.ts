@@ -8,7 +8,7 @@ import { type Environment, StartError } from '@shop/shared/runtime';
 import type pg from 'pg';
 import { readCommandConfig } from '../config.ts';
 import { type WrittenRow, writtenColumns, writtenLines } from '../product/product-columns.ts';
-import { parseFormat, heading, writeLine } from './product-file.ts';
+import { heading, parseFormat, writeLine } from './product-file.ts';
 import type { Format } from './values.ts';
 
 export interface ProductExportOptions {

@@ -15,7 +15,7 @@ import {
   type ImportedProduct,
   type RefusedLine,
 } from '../imports/imported-product.ts';
-import { parseFormat, type ProductFile, readProductFile } from './product-file.ts';
+import { type ProductFile, parseFormat, readProductFile } from './product-file.ts';
 import { openReport } from './refused-lines.ts';
 import type { Format } from './values.ts';
 

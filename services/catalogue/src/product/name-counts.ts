@@ -1,6 +1,5 @@
 // The brands and the categories of the products, with the number of products of each.
 import {
-  toBinding,
   type Collection,
   type CollectionSpec,
   type Criteria,
@@ -12,6 +11,7 @@ import {
   type Page,
   queryRows,
   text,
+  toBinding,
 } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
 import { countedUpTo, writeCount } from '../search/written-count.ts';

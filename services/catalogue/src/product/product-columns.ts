@@ -131,12 +131,23 @@ export function productFields(currency: string, audience: 'customers' | 'staff')
   const lines = Object.entries<Computed | Written<unknown>>(productColumns)
     .filter(([, line]) => audience === 'staff' || line.audience !== 'staff')
     .map(([member, line]): [string, Field] => {
-      const { column, filter: operators = none, sort: sortable = false, scansByValue, unique = false, lowCardinality } = line;
+      const {
+        column,
+        filter: operators = none,
+        sort: sortable = false,
+        scansByValue,
+        unique = false,
+        lowCardinality,
+      } = line;
       const isWritten = 'type' in line;
       const type = isWritten ? line.type.field(currency) : line.computed;
       const nullable = isWritten && line.required !== true && line.initial === undefined;
       const range = isWritten ? line.type.range : undefined;
-      const further = { ...(scansByValue && { scansByValue }), ...(range && { range }), ...(lowCardinality && { lowCardinality }) };
+      const further = {
+        ...(scansByValue && { scansByValue }),
+        ...(range && { range }),
+        ...(lowCardinality && { lowCardinality }),
+      };
       return [member, { type, operators, column, sortable, nullable, unique, ...further }];
     });
   return Object.fromEntries(lines) as Record<keyof Columns, Field>;

@@ -1,5 +1,5 @@
 // A product in a request, and its columns in the database.
-import { toNode, refuseFaults } from '@shop/shared/contract';
+import { refuseFaults, toNode } from '@shop/shared/contract';
 import type { Fault } from '@shop/shared/problem';
 import { type ProductInput, type WrittenRow, writtenLines } from './product-columns.ts';
 

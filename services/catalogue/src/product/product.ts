@@ -10,7 +10,7 @@ import {
   selectAll,
   writeAll,
 } from '@shop/shared/collection';
-import { toEtag, type Result, toWeakEtag } from '@shop/shared/http';
+import { type Result, toEtag, toWeakEtag } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { findDecimals } from '@shop/shared/shop';
 import { shownStatus } from './archived-status.ts';

@@ -1,5 +1,5 @@
 // Facets: how many products of a result have each brand, each category, and a price in each range.
-import { type CollectionSpec, type Criteria, toFragments, matchesNothing, queryRows } from '@shop/shared/collection';
+import { type CollectionSpec, type Criteria, matchesNothing, queryRows, toFragments } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
 import { type Fault, Problem } from '@shop/shared/problem';
 import { readSample } from './sample.ts';

@@ -1,11 +1,9 @@
 // Reads a page of the products that a search string finds, by relevance or in the order that the client requests.
 import {
-  toBinding,
   type Collection,
   type CollectionSpec,
   type Criteria,
   compile,
-  toFragments,
   type Input,
   matchesNothing,
   openPlace,
@@ -13,6 +11,8 @@ import {
   type Position,
   queryRows,
   type Row,
+  toBinding,
+  toFragments,
 } from '@shop/shared/collection';
 import type { Queryable } from '@shop/shared/database';
 import { interpretations } from './interpret.ts';

@@ -1,5 +1,5 @@
 // POST /v1/orders/{orderId}/cancel: the owner or staff cancels an order that has not shipped, or units of its lines.
-import { requireCaller, idempotent, type OperationRequest, type Result } from '@shop/shared/http';
+import { idempotent, type OperationRequest, type Result, requireCaller } from '@shop/shared/http';
 import type { Operation } from '../context.ts';
 import { cancelLines } from '../order/cancel-lines.ts';
 import { lockOrder, requireVersion, showOrder } from '../order/order.ts';

@@ -1,6 +1,6 @@
 // POST /v1/orders: reserves the stock in the catalogue, then places the order in one transaction of its own.
 import { violatedConstraint } from '@shop/shared/database';
-import { requireCaller, idempotent, type OperationRequest, type Result, storedResponse } from '@shop/shared/http';
+import { idempotent, type OperationRequest, type Result, requireCaller, storedResponse } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { Operation, OrdersContext } from '../context.ts';
 import type { components } from '../generated.ts';

@@ -7,7 +7,7 @@ import type { Operation } from '../context.ts';
 import type { Cause } from '../order/change-status.ts';
 import { countPayment } from '../order/measure-orders.ts';
 import { type LockedOrder, lockOrder, type Orders } from '../order/order.ts';
-import { toAmount, changePayment, findPayment, oweRefund } from '../order/order-payment.ts';
+import { changePayment, findPayment, oweRefund, toAmount } from '../order/order-payment.ts';
 import { addEntry, findEntry, type LedgerEntry, type NewEntry } from '../order/payment-ledger.ts';
 import { readAmount, receipt, requireSame } from '../order/reported-money.ts';
 

@@ -1,7 +1,7 @@
 // The steps by which staff advances an order. Process, ship and deliver differ only in the new state.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent, type EventPayloads } from '@shop/shared/events';
-import { requireCaller, idempotent, type OperationRequest, type Result } from '@shop/shared/http';
+import { idempotent, type OperationRequest, type Result, requireCaller } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { OrderStore } from '../context.ts';
 import { type Cause, changeStatus, type Tracking } from './change-status.ts';

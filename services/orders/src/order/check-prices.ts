@@ -1,6 +1,6 @@
 // Compares the prices of an order with those that the client expected, in exact minor units.
 
-import { toNode, refuseFaults } from '@shop/shared/contract';
+import { refuseFaults, toNode } from '@shop/shared/contract';
 import type { OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';
 import type { Orders } from './order.ts';

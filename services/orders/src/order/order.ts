@@ -10,7 +10,7 @@ import {
   writeAll,
 } from '@shop/shared/collection';
 import { sql, type Transaction } from '@shop/shared/database';
-import { toEtag, type OperationRequest, type Result, requireMatch, toWeakEtag } from '@shop/shared/http';
+import { type OperationRequest, type Result, requireMatch, toEtag, toWeakEtag } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { findDecimals } from '@shop/shared/shop';
 import { staffVersionSql } from './order-columns.ts';

@@ -2,7 +2,7 @@
 // event.
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
-import { requireCaller, type OperationRequest, type Result } from '@shop/shared/http';
+import { type OperationRequest, type Result, requireCaller } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from '../context.ts';
 import { countOrder } from './measure-orders.ts';

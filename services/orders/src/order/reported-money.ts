@@ -1,5 +1,5 @@
 // Functions for payments and refunds: they read the reported amount, check a repeated reference, and write the receipt.
-import { toNode, refuseFaults } from '@shop/shared/contract';
+import { refuseFaults, toNode } from '@shop/shared/contract';
 import type { OperationRequest, Result } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';
 import type { components } from '../generated.ts';

@@ -1,16 +1,16 @@
 // The part of stock reservations that belongs to orders: the id of a reservation, and the calls that make and release
 // it.
 import { createHash } from 'node:crypto';
-import { requireCaller, type OperationRequest } from '@shop/shared/http';
+import { type OperationRequest, requireCaller } from '@shop/shared/http';
 import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
 import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from '../context.ts';
 import {
   countDelivered,
   type HoldLimits,
-  toHoldLimits,
   holdRefusal,
   type NetworkHold,
+  toHoldLimits,
   toNetworkHold,
 } from './hold-limits.ts';
 import { resolveToOrder } from './reservation-claim.ts';

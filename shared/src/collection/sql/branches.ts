@@ -77,7 +77,11 @@ function byTies(
 }
 
 /** Returns the first list that has an index for this order, unless an equality already has one. */
-function findUnion(spec: CollectionSpec<never>, { sort }: Criteria, conditions: readonly Located[]): Located | undefined {
+function findUnion(
+  spec: CollectionSpec<never>,
+  { sort }: Criteria,
+  conditions: readonly Located[],
+): Located | undefined {
   const leading = sort[0]?.field;
   if (conditions.some(({ condition }) => isEquality(spec, leading, condition))) return undefined;
   return conditions.find(({ condition }) => condition.operator === 'in' && isScanned(spec, leading, condition));
@@ -101,7 +105,11 @@ function isScanned(spec: CollectionSpec<never>, leading: string | undefined, { f
  * how many rows match, so PostgreSQL must plan with the values. A value of a closed list does not limit the filtered
  * rows, because nearly all rows may have the same value.
  */
-export function hasStablePlan(spec: CollectionSpec<never>, { sort }: Criteria, { unionOver, keys, rest }: Branch): boolean {
+export function hasStablePlan(
+  spec: CollectionSpec<never>,
+  { sort }: Criteria,
+  { unionOver, keys, rest }: Branch,
+): boolean {
   const leading = sort[0]?.field;
   if (keys.length > 0) return true;
   const scanned = unionOver ?? rest.find(({ condition }) => isEquality(spec, leading, condition));

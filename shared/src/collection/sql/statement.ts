@@ -4,7 +4,7 @@
 import type { Condition, Criteria } from '../grammar/criteria.ts';
 import { type CollectionSpec, fieldNamed, membersOf } from '../grammar/spec.ts';
 import { type Bind, type Input, parameters } from './bind-parameters.ts';
-import { type Branch, toBranches, hasStablePlan, type Located } from './branches.ts';
+import { type Branch, hasStablePlan, type Located, toBranches } from './branches.ts';
 import { after, type OrderColumn, orderBy, type SortColumn } from './keyset.ts';
 
 /** A statement is cached for long, so it refers to nothing of the request that it was compiled from. */

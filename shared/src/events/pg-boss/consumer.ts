@@ -3,7 +3,7 @@ import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { newId } from '../../runtime/index.ts';
 import { nextTry } from '../retry-policy.ts';
 import type { Subscription, Topology } from '../transport.ts';
-import { toDeadQueue, type Payload } from './queues.ts';
+import { type Payload, toDeadQueue } from './queues.ts';
 
 export async function startWork(boss: PgBoss, topology: Topology, subscription: Subscription): Promise<void> {
   await boss.work(

@@ -2,7 +2,7 @@
 import type { JobWithMetadata } from 'pg-boss';
 import type { DeadLetter, Transport } from '../transport.ts';
 import type { Connection } from './connection.ts';
-import { toDeadQueue, type Payload, sendAgain } from './queues.ts';
+import { type Payload, sendAgain, toDeadQueue } from './queues.ts';
 
 export function deadLettersOf(connection: Connection): Pick<Transport, 'deadLetters' | 'replay' | 'discard'> {
   /** Finds a dead letter by the id of its event, or by its own id when its content is not an event. */

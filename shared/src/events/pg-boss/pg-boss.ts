@@ -4,7 +4,7 @@ import { toFamily } from '../event.ts';
 import { BrokerUnavailableError, type Outcome, type Transport } from '../transport.ts';
 import { Connection, type PgBossOptions } from './connection.ts';
 import { deadLettersOf } from './dead-letters.ts';
-import { toDeadQueue, insertMessages } from './queues.ts';
+import { insertMessages, toDeadQueue } from './queues.ts';
 
 /** Resolves when PostgreSQL was reached, or after `connectTimeout`; the transport keeps trying in both cases. */
 export async function connectPgBoss(options: PgBossOptions): Promise<Transport> {

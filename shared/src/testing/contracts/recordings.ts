@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
-import { toNode, readYaml } from '../../contract/index.ts';
+import { readYaml, toNode } from '../../contract/index.ts';
 import { parseEvent, toCloudEvent } from '../../events/event.ts';
 import type { EventPayloads, EventType } from '../../events/index.ts';
 import type { Message } from '../../events/transport.ts';

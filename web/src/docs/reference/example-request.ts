@@ -1,5 +1,5 @@
 // The request that the examples of an operation send.
-import { isOwnValue, toMark, type OwnValue, withMarks } from '../own-values.ts';
+import { isOwnValue, type OwnValue, toMark, withMarks } from '../own-values.ts';
 import type { OperationView, ParameterView } from './operation-view.ts';
 import type { ExampleRequest } from './snippets.ts';
 

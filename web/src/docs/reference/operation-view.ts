@@ -1,5 +1,5 @@
 // The operations of the published document in the form in which the reference shows them.
-import { dereference, isNode, type Node, toNode, outlineOperations, type Security } from '@shop/shared/contract';
+import { dereference, isNode, type Node, outlineOperations, type Security, toNode } from '@shop/shared/contract';
 import { textOf } from '../../yaml-document.ts';
 
 export interface ParameterView {
