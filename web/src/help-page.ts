@@ -1,5 +1,5 @@
-// What a browser gets at `/`, and at an address where nothing is: a page that leads on. Programs get a problem document.
-// Both are redirected from the address of a page with a slash at its end, and from the former address of a page.
+// Responses to browsers at `/` and at unknown addresses: a page with links. Programs get a problem document. Both are
+// redirected from an address with a trailing slash, and from the previous address of a page.
 import type { Assets } from './assets.ts';
 import { docsLayout } from './docs/docs-layout.ts';
 import { escapeHtml, type Layout, pagePolicy } from './layout.ts';

@@ -36,7 +36,7 @@ export interface ShopPages {
   readonly addresses: readonly string[];
 }
 
-/** Creates the pages. Each `FindPage` answers the requests below the address with its name. */
+/** Creates the pages. Each `FindPage` handles the requests below the address with its name. */
 export function createPages({ board, emails }: PagesOptions): ShopPages {
   const assets = readAssets();
   return {

@@ -15,7 +15,7 @@ export interface NavigationItem {
 export interface Page {
   readonly title: string;
   readonly address: string;
-  /** The address of the link that the top navigation marks; the page's own when left out. */
+  /** The address of the highlighted link in the top navigation; by default that of the page. */
   readonly section?: string;
   /** HTML with the element `main`. */
   readonly content: string;

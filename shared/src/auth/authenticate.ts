@@ -9,7 +9,7 @@ import type { TokenVerifier } from './verify-token.ts';
 
 export interface Authentication {
   readonly caller?: Caller | undefined;
-  /** The header that gives the client the reason why its token has no effect. */
+  /** The header that states why the token of the request has no effect. */
   readonly challenge?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Decides whether a caller may call an operation. The gateway and every service use it, so both refuse with the same
-// text.
+// Decides whether a caller may call an operation. The gateway and every service use it, so both return the same
+// problem.
 import type { Security } from '../contract/index.ts';
 import { Problem } from '../problem/index.ts';
 import type { Caller } from './caller.ts';

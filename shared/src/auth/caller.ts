@@ -1,25 +1,25 @@
-// The caller of a request. It comes only from the claims of the verified access token, and from no header field.
+// The caller of a request. It is read only from the claims of the verified access token, never from a header field.
 import type { JWTPayload } from 'jose';
 import { isId } from '../runtime/index.ts';
 
-/** The account or the machine that sends a request. Every field comes from a verified access token. */
+/** The account or the machine that sends a request. Every field is read from a verified access token. */
 export interface Caller {
   /** The id of the account, or the client id of a machine, which has no account. */
   readonly accountId: string;
   readonly isMachine: boolean;
   readonly scopes: ReadonlySet<string>;
   /**
-   * How often the account's password or e-mail address had changed when the token was issued. Undefined when the token
-   * has no such claim, as tokens of an outside identity provider.
+   * The number of changes of the account's password or e-mail address when the token was issued. Undefined without such
+   * a claim, as in tokens of an external identity provider.
    */
   readonly credentialsVersion: number | undefined;
-  /** Whether the e-mail address of the account is verified. False when the token has no such claim. */
+  /** Whether the e-mail address of the account is verified. False without such a claim. */
   readonly emailVerified: boolean;
   /** Seconds since 1970. */
   readonly issuedAt: number;
-  /** When the holder logged in, in seconds since 1970. Undefined when the token has no such claim. */
+  /** The time of the log-in in seconds since 1970. Undefined without such a claim. */
   readonly authTime: number | undefined;
-  /** The session of the token. Undefined when the token has no such claim, as tokens of older releases. */
+  /** The session of the token. Undefined without such a claim, as in tokens of older releases. */
   readonly sessionId: string | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface Caller {
 const scopeList = /^(?:[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*)?$/;
 
 /**
- * Reads the caller from verified claims. Returns undefined when a claim has an unsupported type or form. `accountId`
+ * Returns the caller from verified claims, or undefined when a claim has an unsupported type or format. `accountId`
  * must be a lower-case UUID, because every statement compares it with one. A token without an account belongs to a
  * machine: its `client_id` is also its `sub` (RFC 9068 section 2.2).
  */

@@ -1,4 +1,4 @@
-// Parses a token strictly before any cryptography, so that refusing a malformed token is cheap.
+// Parses a token strictly before any cryptography, so that rejecting a malformed token is cheap.
 import { jsonSize } from '../json/index.ts';
 
 /** The protected header, reduced to its permitted members. */
@@ -15,9 +15,10 @@ const headerMembers = new Set(['alg', 'typ', 'kid']);
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Returns the header of a token in JWS compact form (RFC 7515 section 7.1). Returns undefined for a malformed token:
- * more than 8 KiB, invalid characters, padding or unused bits, text that is not UTF-8, a header or payload that is not
- * a JSON object, a duplicate member (RFC 7515 section 4), or a header member other than `alg`, `typ` and `kid`.
+ * Returns the header of a token in JWS compact serialization (RFC 7515 section 7.1), or undefined for a malformed
+ * token. Malformed means: more than 8 KiB, invalid characters, padding or unused bits, invalid UTF-8, a header or
+ * payload that is not a JSON object, a duplicate member (RFC 7515 section 4), or a header member other than `alg`,
+ * `typ` and `kid`.
  */
 export function readTokenHeader(token: string): TokenHeader | undefined {
   if (token.length > maximumLength) return undefined;
@@ -32,7 +33,10 @@ export function readTokenHeader(token: string): TokenHeader | undefined {
   return typeof kid === 'string' && kid.length > 0 && kid.length <= 255 ? { alg, typ, kid } : undefined;
 }
 
-/** Bytes have exactly one valid encoding, so that two different texts with the same bytes are not both accepted. */
+/**
+ * Returns whether a segment is the only valid encoding of its bytes, so that two different strings with the same bytes
+ * are not both accepted.
+ */
 function isCanonical(segment: string): boolean {
   return Buffer.from(segment, 'base64url').toString('base64url') === segment;
 }
@@ -42,7 +46,7 @@ function readObject(segment: string): Record<string, unknown> | undefined {
   try {
     const text = decoder.decode(Buffer.from(segment, 'base64url'));
     const value: unknown = JSON.parse(text);
-    // JSON.parse keeps the last of two equal members, so the value then has fewer members than the text.
+    // JSON.parse returns the last of two equal members, so the value then has fewer members than the JSON text.
     if (!isObject(value) || countMembers(value) !== jsonSize(text).members) return undefined;
     return value;
   } catch {

@@ -1,9 +1,9 @@
-// Authenticated encryption of short texts with secrets from the environment: AES-256-GCM.
+// Authenticated encryption of short strings with secrets from the environment: AES-256-GCM.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Secrets } from '../runtime/index.ts';
 
 export interface Encryption {
-  /** @param label is authenticated with the text, so that the result can only be decrypted with the same label */
+  /** @param label is authenticated with the string, so that decryption requires the same label */
   encrypt(text: string, label: string): string;
   /** @throws Error when it was encrypted with none of the secrets or another label, or was changed */
   decrypt(encrypted: string, label: string): string;
@@ -14,10 +14,10 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts texts with a key that is derived from the first secret (HKDF with SHA-256, RFC 5869). Decrypts those that were
- * encrypted with any of the secrets.
+ * Encrypts strings with a key that is derived from the first secret (HKDF with SHA-256, RFC 5869). Decrypts strings
+ * that were encrypted with any of the secrets.
  * @param secrets at least 32 characters each
- * @param purpose what is encrypted; each purpose has a key of its own
+ * @param purpose the use of the encrypted values; each purpose has a separate key
  */
 export function createEncryption([first, ...others]: Secrets, purpose: string): Encryption {
   const keyOf = (secret: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));

@@ -15,8 +15,8 @@ const longestKept = 86_400;
 /** Stores at most 100,000 sessions, each until its last access token has expired. */
 export class EndedSessions {
   /**
-   * Session id → when its last token expires, on the clock of `performance.now()`. The sessions of the latest response
-   * come last.
+   * Session id → the time at which its last token expires, by the clock of `performance.now()`. The sessions of the
+   * latest response are last.
    */
   readonly #ends = new Map<string, number>();
 
@@ -28,13 +28,13 @@ export class EndedSessions {
     return this.#ends.size;
   }
 
-  /** Adds the sessions of a response, and removes those whose tokens have expired. */
+  /** Adds the sessions of a response, and removes those without unexpired tokens. */
   add({ sessionIds, keepSeconds }: EndedSessionsAnswer): void {
     const now = performance.now();
     const until = now + keepSeconds * 1_000;
     for (const id of sessionIds) if (!this.#ends.has(id)) this.#ends.set(id, until);
     for (const [id, end] of this.#ends) {
-      // The oldest come first.
+      // The oldest sessions are first.
       if (end > now && this.#ends.size <= maximum) break;
       this.#ends.delete(id);
     }

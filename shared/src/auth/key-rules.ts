@@ -2,7 +2,7 @@
 // duplicates.
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
 
-/** The signature algorithms, of which a verifier accepts one (RFC 7518 section 3.1, RFC 8037). */
+/** The signature algorithms. A verifier accepts one of them (RFC 7518 section 3.1, RFC 8037). */
 export const tokenAlgorithms = ['ES256', 'EdDSA', 'RS256', 'PS256'] as const;
 export type TokenAlgorithm = (typeof tokenAlgorithms)[number];
 

@@ -1,5 +1,5 @@
-// The issuer's public keys and its list of ended sessions: fetched from the JWKS address, polled in the background, and
-// kept during an outage.
+// The issuer's public keys and its list of ended sessions. They are fetched from the JWKS address, polled in the
+// background, and cached during an outage.
 import type { CryptoKey } from 'jose';
 import { Agent, type Dispatcher, request } from 'undici';
 import { Problem } from '../problem/index.ts';
@@ -12,8 +12,8 @@ export interface KeySet {
   /** Returns the present key with this id, without waiting; undefined when there is none. */
   current(kid: string): CryptoKey | undefined;
   /**
-   * Returns the present key with this id. Waits for the next load while no set is in force. An unknown id causes one
-   * more request to the issuer, at most every 30 s.
+   * Returns the present key with this id. Waits for the next load while no set is loaded. An unknown id causes one more
+   * request to the issuer, at most every 30 s.
    * @throws Problem `service-unavailable` when no key set was ever loaded, or none was confirmed for an hour
    */
   find(kid: string): Promise<CryptoKey | undefined>;
@@ -22,8 +22,8 @@ export interface KeySet {
   close(): Promise<void>;
 }
 
-// Milliseconds between two loads. A revoked key and an ended session must be refused within 2 s: one second of waiting,
-// and the rest for the request.
+// Milliseconds between two loads. A revoked key and an ended session must be rejected within 2 s: one second of
+// waiting, and the rest for the request.
 const refreshEvery = 1_000;
 const fetchTimeout = 2_000;
 const unknownEvery = 30_000;
@@ -172,8 +172,8 @@ class FollowedKeySet implements KeySet {
     if (this.#endedSince !== undefined) url.searchParams.set('since', this.#endedSince);
     const { statusCode, body } = await this.#get(url, { accept: 'application/json' });
     if (statusCode !== 200) await body.dump();
-    // The key set came from a process of the previous release, or a proxy does not route the address of the list.
-    // Tokens stay valid as before.
+    // A process of the previous release sent the key set, or a proxy does not route the address of the list. Tokens
+    // stay valid as before.
     if (statusCode === 404) return this.#warnOfMissingList(url);
     if (statusCode !== 200) throw new Error(`the address of the ended sessions answered ${statusCode}`);
     const answer = readEndedSessions(JSON.parse(await textOf(body, maximumListBytes)));

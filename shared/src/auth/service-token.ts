@@ -8,7 +8,7 @@ export interface InternalCall {
   readonly method: string;
   /** Path and query exactly as they are sent. */
   readonly path: string;
-  /** The bytes or the text of the body; empty without a body. */
+  /** The body as bytes or as a string; empty without a body. */
   readonly body: string | Uint8Array;
 }
 
@@ -56,7 +56,10 @@ function callKey(secret: string): KeyObject {
   return createSecretKey(createHmac('sha256', secret).update('internal calls').digest());
 }
 
-/** The lines before the body cannot contain a line break, so two different calls never have the same text. */
+/**
+ * Returns the MAC of a call. The lines before the body cannot contain a line break, so two different calls never have
+ * the same input.
+ */
 function macOf(key: KeyObject, caller: string, audience: string, { method, path, body }: InternalCall): Buffer {
   return createHmac('sha256', key).update(`${caller}\n${audience}\n${method}\n${path}\n`).update(body).digest();
 }

@@ -1,4 +1,4 @@
-// Access tokens: the only place where a bearer token is converted to a caller. The gateway and every service use it.
+// The only module that converts a bearer token to a caller. The gateway and every service use it.
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
 import { Problem } from '../problem/index.ts';
 import type { Log } from '../runtime/index.ts';
@@ -25,11 +25,11 @@ export interface TokenVerifier {
    */
   verify(authorization: string | undefined): Promise<Caller | undefined>;
   /**
-   * Returns the caller of an `Authorization` header whose token was verified before. Undefined when it has to be
-   * verified, or is no longer valid.
+   * Returns the caller of an `Authorization` header with a token that was verified before. Undefined when the token has
+   * to be verified, or is no longer valid.
    */
   known(authorization: string): Caller | undefined;
-  /** Ends the background refresh of the key set and of the ended sessions. */
+  /** Stops the background refresh of the key set and of the ended sessions. */
   close(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ interface Verified {
   readonly caller: Caller;
   readonly kid: string;
   readonly key: CryptoKey;
-  /** Unix time in seconds after which the token is refused. */
+  /** Unix time in seconds after which the token is rejected. */
   readonly until: number;
 }
 
@@ -139,7 +139,10 @@ function isTokenType(typ: string): boolean {
 const noToken = 'The Authorization header holds no bearer token.';
 export const tokenAdvice = 'POST /v1/tokens returns one; send it as "Authorization: Bearer TOKEN".';
 
-/** Credentials of another scheme count as none, so the challenge has no error (RFC 6750 section 3.1). */
+/**
+ * Returns the problem for credentials of another scheme. They count as no credentials, so the challenge has no error
+ * (RFC 6750 section 3.1).
+ */
 function otherScheme(): Problem {
   return new Problem('unauthenticated', `${noToken} ${tokenAdvice}`, {
     headers: { 'WWW-Authenticate': bearerChallenge() },

@@ -11,7 +11,7 @@ export type Method = (typeof methods)[number];
 export interface Security {
   readonly access: 'public' | 'optional' | 'required' | 'service';
   readonly scopes: readonly string[];
-  /** For an operation of account holders that needs no scope: a machine with one of these scopes may also call it. */
+  /** For an operation of customers that needs no scope: a machine with one of these scopes may also call it. */
   readonly machineScopes: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface OperationOutline {
   readonly security: Security;
   /** Whether it accepts an `Idempotency-Key`. A request with a key may be sent a second time. */
   readonly takesKey: boolean;
-  /** Whether it answers 304 without a body when `If-None-Match` matches the present representation. */
+  /** Whether it returns 304 without a body when `If-None-Match` matches the present representation. */
   readonly conditional: boolean;
   /** Whether it compares `If-Match` and `If-None-Match` with the version of a resource itself. */
   readonly versioned: boolean;

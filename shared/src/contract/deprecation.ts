@@ -28,12 +28,12 @@ interface Mark {
 }
 
 /**
- * Returns the headers for a request that uses something `deprecated`: its operation, a parameter, or a form of a member
- * of its body. `Deprecation` (RFC 9745) comes from `x-deprecated-at`, `Sunset` (RFC 8594) from `x-sunset-at`, and
- * `Link` from `x-deprecation-link`. Both times are RFC 3339 dates, and the earliest of several counts.
- * @param parameters places in the document
+ * Returns the headers for a request that uses a `deprecated` operation, parameter, or schema of a member of its body.
+ * `Deprecation` (RFC 9745) is set from `x-deprecated-at`, `Sunset` (RFC 8594) from `x-sunset-at`, and `Link` from
+ * `x-deprecation-link`. Both times are RFC 3339 dates, and the earliest of several counts.
+ * @param parameters locations in the document
  * @param body schema of the body
- * @throws Error for a mark without `x-deprecated-at`
+ * @throws Error for `deprecated` without `x-deprecated-at`
  */
 export function findDeprecation(
   document: Node,
@@ -66,7 +66,7 @@ export function findDeprecation(
   };
 }
 
-/** Returns each form of each member of a body. */
+/** Returns each permitted schema of each member of a body. */
 function formsOf(document: Node, body: unknown): [string, Node][] {
   const { properties } = dereference(document, body);
   return Object.entries(toNode(properties)).flatMap(([name, property]) => {

@@ -1,4 +1,4 @@
-// Reads a service's OpenAPI document: routes, input checks, security, and checks of answers.
+// Loads a service's OpenAPI document: routes, request validation, security, and response validation.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import addFormats from 'ajv-formats';
@@ -29,11 +29,11 @@ export interface ContractOperation extends OperationOutline {
   readonly body: BodyRule | undefined;
   readonly deprecation: Deprecation;
   /**
-   * @throws Problem 404 for a path parameter that can name nothing, 400 with every other fault that the operation does
-   *   not refuse
+   * @throws Problem 404 for a path parameter that cannot identify a resource, 400 with every other fault, unless the
+   * operation reports the faults itself
    */
   readonly check: (input: RawInput) => CheckedInput;
-  /** What in an answer the document does not allow; empty when it conforms. */
+  /** Returns the parts of a response that the document does not allow; empty when it conforms. */
   readonly checkAnswer: ResponseCheck;
 }
 
@@ -60,10 +60,10 @@ function producedCompiler(document: Node): Compiler {
 /** Compiles the schemas of requests: an id of any case is accepted, and replaced by its lower case where it stands. */
 function acceptedCompiler(document: Node): Compiler {
   const ajv = createAjv();
-  // Bounds refuse numbers that are too large, with one fault.
+  // Bounds reject numbers that are too large, with one fault.
   for (const format of ['int32', 'int64']) ajv.addFormat(format, true);
   ajv.addFormat('uuid', (text) => parseId(text) !== undefined);
-  // `minLength` refuses an empty text, which would otherwise have two faults.
+  // `minLength` rejects an empty string, which would otherwise have two faults.
   const isAddress = (_: unknown, text: string): boolean => text === '' || parseEmail(text) !== undefined;
   ajv.addKeyword({ keyword: 'x-email-address', type: 'string', validate: isAddress });
   ajv.addKeyword({
@@ -110,7 +110,7 @@ function readOperation({ accepted: compiler, produced }: Compilers, outline: Ope
     ...placesOf([...at, 'parameters'], operation.parameters),
   ];
   const parameters = places.map((place) => readParameter(compiler, place));
-  // Where an operation reads its body by a grammar of its own, that grammar refuses with more help than a schema could.
+  // Some operations parse their body by a separate grammar, which reports more helpful errors than a schema could.
   const bodyErrorsOf =
     mediaTypes[0] === undefined ||
     bodyAt === undefined ||

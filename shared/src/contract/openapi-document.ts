@@ -18,8 +18,8 @@ export interface Compiler {
 export type SchemaCheck = (value: unknown) => readonly ErrorObject[];
 
 /**
- * Returns the check of the schema at a place in the document. It is compiled at its first use, because a process would
- * start later if it compiled all of them.
+ * Returns the check of the schema at a location in the document. It is compiled at its first use, because compiling all
+ * of them would delay the start.
  */
 export function schemaAt({ ajv }: Compiler, at: readonly string[]): SchemaCheck {
   const pointer = at.map((token) => encodeURIComponent(escapePointer(token))).join('/');
@@ -30,7 +30,7 @@ export function schemaAt({ ajv }: Compiler, at: readonly string[]): SchemaCheck 
   };
 }
 
-/** Returns the node at a place, and its place, after following a `$ref` there. */
+/** Returns the node at a location, and its location, after following a `$ref` there. */
 export function locate(document: Node, at: readonly string[]): { node: Node; at: readonly string[] } | undefined {
   let node: unknown = document;
   for (const token of at) node = (node as Node | undefined)?.[token];

@@ -1,4 +1,4 @@
-// Query strings: strict percent-decoding, and the conversion of texts to the types of the contract.
+// Parses query strings: strict percent-decoding, and the conversion of strings to the types of the contract.
 
 import { textFault } from '../json/index.ts';
 import { type Fault, maxFaults } from '../problem/index.ts';
@@ -8,8 +8,8 @@ export type QueryString = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Splits and decodes the query of a request target (application/x-www-form-urlencoded).
- * @param faults gets a fault for each value that is not UTF-8, contains NUL, or has a broken percent sequence; the
- *   result omits the value
+ * @param faults gets a fault for each value that is not UTF-8, contains NUL, or has an invalid percent sequence; the
+ * result omits the value
  */
 export function parseQueryString(target: string, faults: Fault[]): QueryString {
   const start = target.indexOf('?');
@@ -37,7 +37,7 @@ export function parseQueryString(target: string, faults: Fault[]): QueryString {
   return parameters;
 }
 
-/** Matches a text that contains nothing to decode. */
+/** Matches a string that needs no decoding. */
 const plain = /^[\w.,:*~-]*$/;
 
 function decode(piece: string): string | undefined {
@@ -50,8 +50,9 @@ function decode(piece: string): string | undefined {
 }
 
 /**
- * Converts a text to the type of the schema. A text that is not of this type is returned unchanged, and the validator
- * reports it. Numbers with decimals stay texts, which the operation reads exactly. `02` is not a number, as in JSON.
+ * Converts a string to the type of the schema. A string that is not of this type is returned unchanged, and the
+ * validator reports it. Numbers with decimals stay strings, which the operation parses exactly. `02` is not a number,
+ * as in JSON.
  */
 export function coerce(value: string, type: unknown): string | number | boolean {
   if (type === 'integer' && /^-?(?:0|[1-9]\d{0,14})$/.test(value)) return Number(value);

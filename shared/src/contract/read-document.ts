@@ -9,7 +9,7 @@ import { isNode, type Node, referenceTokens, toNode } from './openapi-document.t
 /**
  * Parses YAML 1.2 (core schema). js-yaml needs a third of the time of `yaml`, with which the command line edits
  * documents.
- * @throws Error that names the line of a mistake
+ * @throws Error that names the line of a syntax error
  */
 export function parseYaml(text: string): unknown {
   return load(text);
@@ -44,7 +44,7 @@ class Bundle {
   readonly #root: string;
   readonly #files = new Map<string, Node>();
   readonly #components: Record<string, Node> = {};
-  /** Component of this document → the file that it comes from. */
+  /** Component of this document → the file that contains it. */
   readonly #origins = new Map<string, string>();
 
   constructor(root: string) {

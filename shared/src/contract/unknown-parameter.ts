@@ -14,7 +14,7 @@ const otherNames: readonly (readonly [RegExp, string, string])[] = [
 ];
 
 const bracketed = /^([\w.]{1,60}?)(?:\[\$?|__?|\.)(eq|ne|lte?|gte?|in)\]?$/;
-/** `filter[price]`, and `attributes[colour]` in place of `attributes.colour`. */
+/** `filter[price]`, and `attributes[colour]` instead of `attributes.colour`. */
 const nested = /^(\w{1,60})\[(\w{1,60})\]$/;
 const bounding = /^(min|max)_?(\w{1,60})$|^(\w{1,60}?)_(min|max)$/i;
 const compared = /^([\w.]{1,60})(>|<|!)(.{0,60})$/;

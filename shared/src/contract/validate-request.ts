@@ -36,7 +36,7 @@ export interface Parameter {
   readonly errorsOf: SchemaCheck;
 }
 
-/** Reads the parameter at a place in the document. Its schema is compiled at its first use. */
+/** Reads the parameter at a location in the document. Its schema is compiled at its first use. */
 export function readParameter(compiler: Compiler, at: readonly string[]): Parameter {
   const found = locate(compiler.document, at);
   const { name, in: place, required, schema, 'x-dotted': dotted } = found?.node ?? {};

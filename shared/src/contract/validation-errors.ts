@@ -11,8 +11,8 @@ export interface ValidationFinding {
 }
 
 /**
- * Returns the first fault at each place, in the order of the document, at most 100. Further faults of a value, such as
- * its length beside its form, mostly follow from the first one.
+ * Returns the first fault at each location, in the order of the document, at most 100. Further faults of a value, such
+ * as its length in addition to its format, usually follow from the first one.
  */
 export function validationErrors(errors: readonly ErrorObject[]): ValidationFinding[] {
   const seen = new Map<string, ValidationFinding>();
@@ -20,7 +20,7 @@ export function validationErrors(errors: readonly ErrorObject[]): ValidationFind
   const sorted = ofNearestForms(errors).toSorted(
     (one, other) => Number(one.keyword === 'format') - Number(other.keyword === 'format'),
   );
-  // A misspelt member is one fault, and not also that of the member that is missing; so is a wrong part of a form.
+  // A misspelt member is one fault, and not also a missing member. A wrong part of an alternative is one fault, too.
   const meant = new Set(errors.map(meantBy));
   for (const error of sorted) {
     if (seen.size === maxFaults) break;
@@ -34,9 +34,9 @@ export function validationErrors(errors: readonly ErrorObject[]): ValidationFind
 }
 
 /**
- * When a value has none of several permitted forms, keeps only the errors of the closest form: one of the same type
- * with the fewest errors. If no form has its type, the error that names no form is kept. The forms contain no `$ref`,
- * because an error behind a `$ref` does not identify its form.
+ * When a value matches none of several alternatives, returns only the errors of the closest one: an alternative of the
+ * same type with the fewest errors. If no alternative has its type, the error that names no alternative is returned.
+ * The alternatives contain no `$ref`, because an error in a referenced schema does not identify its alternative.
  */
 function ofNearestForms(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const dropped = new Set<ErrorObject>();
@@ -63,7 +63,10 @@ function isCombination({ keyword }: ErrorObject): boolean {
   return keyword === 'oneOf' || keyword === 'anyOf';
 }
 
-/** Whether an unknown member of one form is a member of another one, so that the two must not be combined. */
+/**
+ * Returns whether an unknown member of one alternative is a member of another one, so that the two must not be
+ * combined.
+ */
 function isOfOtherForm({ keyword, params }: ErrorObject, { schema }: ErrorObject): boolean {
   if (keyword !== 'additionalProperties' || !Array.isArray(schema)) return false;
   return schema.some((form) =>
@@ -119,7 +122,7 @@ function valueFinding(error: ErrorObject): ValidationFinding | undefined {
   }
 }
 
-/** When no form has the type of the value, all their types. */
+/** Returns all permitted types when no alternative has the type of the value. */
 function formDetail({ schema }: ErrorObject): string {
   const types = listOf(schema).map((form) => toNode(form).type);
   return types.includes(undefined)
@@ -135,7 +138,7 @@ function inWords(message = 'is not valid'): string {
     .replace(/\b1 properties$/, '1 member');
 }
 
-/** The place of the member that an unknown member probably means. */
+/** Returns the location of the member that an unknown member probably means. */
 function meantBy(error: ErrorObject): string | undefined {
   const nearest = error.keyword === 'additionalProperties' ? nearestMember(error) : undefined;
   return nearest === undefined ? undefined : pointerTo(error.instancePath, nearest);

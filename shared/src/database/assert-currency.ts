@@ -1,4 +1,5 @@
-// Amounts are stored in minor units of one currency. A schema keeps the currency with which it was first used.
+// Amounts are stored in minor units of one currency. The currency of a schema is set at its first use and never
+// changes.
 import type pg from 'pg';
 import { StartError } from '../runtime/index.ts';
 import { findDecimals } from '../shop/index.ts';

@@ -1,5 +1,5 @@
-// The encoding and the locale of a database. The statements and migrations of the shop name their collations, so that
-// every locale is possible. The encoding is not: text is Unicode.
+// Checks the encoding and the locale of a database. The statements and migrations of the shop name their collations, so
+// that every locale is possible. The encoding must be UTF8, because text is Unicode.
 import { type Log, StartError } from '../runtime/index.ts';
 import type { Queryable } from './replica-lag.ts';
 

@@ -26,11 +26,11 @@ export interface Database {
   /**
    * Runs `work` in one transaction (READ COMMITTED) and commits. After a deadlock or serialization failure (40P01,
    * 40001) it rolls back and runs `work` again, at most three times in all, so `work` must have no effect outside the
-   * transaction. `work` must not wait for another connection of the pool, because transactions that wait in this way
-   * may already hold all of them.
+   * transaction. `work` must not wait for another connection of the pool, because such transactions may together use
+   * all of them.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Rejects when the database does not answer or is read-only. */
+  /** Rejects when the database does not respond or is read-only. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export const connectionLife = 1_800;
 
 const int8 = 20;
 
-/** Reads a bigint column as a number. CHECK constraints keep the shop's columns within the safe integers. */
+/** Parses a bigint column as a number. CHECK constraints limit the shop's columns to the safe integers. */
 function parseInt8(text: string): number {
   const number = Number(text);
   if (!Number.isSafeInteger(number)) throw new RangeError('a bigint from the database is past the safe integers');
@@ -57,8 +57,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
   const session = {
     application_name: options.name,
     statement_timeout: statementTimeout,
-    // This time is longer than the server's own limit. It ends statements on a connection that is silent without having
-    // been closed.
+    // This time is longer than the server's own limit. It aborts statements on a silent connection that was not closed.
     query_timeout: statementTimeout + 2_000,
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,

@@ -25,8 +25,8 @@ interface Migration {
 
 const sharedFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
 /**
- * Milliseconds that a migration waits for a lock on a table. Requests that need the table wait behind it meanwhile, so
- * it then gives up and is repeated.
+ * Milliseconds that a migration waits for a lock on a table. Requests that need the table wait after it, so it then
+ * aborts and is retried.
  */
 const lockTimeout = 1_000;
 /** Milliseconds before the next attempt. Requests that have waited are executed in this time. */
@@ -96,8 +96,8 @@ async function applied(client: pg.Client | pg.Pool): Promise<string[]> {
 }
 
 /**
- * Waits until no other process applies migrations to the schema. It asks again and again: CREATE INDEX CONCURRENTLY of
- * the other process would wait for the end of a statement that waits here.
+ * Waits until no other process applies migrations to the schema. It polls, because CREATE INDEX CONCURRENTLY of the
+ * other process would wait for the end of a statement that waits here.
  */
 async function untilAlone(client: pg.Client): Promise<void> {
   for (;;) {

@@ -1,13 +1,13 @@
-// The form in which PostgreSQL stores passwords: SCRAM-SHA-256 (RFC 5802, RFC 7677).
+// The verifier in which PostgreSQL stores passwords: SCRAM-SHA-256 (RFC 5802, RFC 7677).
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 
 /** PostgreSQL's own number. */
 const iterations = 4096;
 
 /**
- * Returns the verifier that PostgreSQL stores for a password. It is accepted in place of the password, so that neither a
+ * Returns the verifier that PostgreSQL stores for a password. It is accepted instead of the password, so that neither a
  * statement nor the log of a failed one contains the password. A password that is not printable ASCII is returned
- * unchanged, because PostgreSQL prepares it (RFC 4013) first.
+ * unchanged, because PostgreSQL normalizes it (RFC 4013) first.
  */
 export function passwordVerifier(password: string): string {
   if (!/^[ -~]+$/.test(password)) return password;

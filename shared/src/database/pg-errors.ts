@@ -71,7 +71,7 @@ const unavailableSystemCodes = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-/** How the messages of those errors of the driver begin that have no code. */
+/** Prefixes of the driver's error messages that have no code. */
 const unavailableMessages = [
   'Connection terminated',
   'Connection ended',

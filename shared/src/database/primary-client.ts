@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { parseAddresses, toReason } from '../runtime/index.ts';
 
-/** Milliseconds within which a server must answer whether it accepts writes. */
+/** Milliseconds within which a server must report whether it accepts writes. */
 const answerWithin = 2_000;
 
 /**
@@ -34,10 +34,10 @@ const clusters = new Map<string, Cluster>();
 type Connected = (error: Error | null, client?: pg.Client) => void;
 
 /**
- * As `pg.Client`. If the connection string lists several hosts, the connection is made to the one that accepts writes.
- * When the last connection has failed, all hosts are asked concurrently, and the first that accepts writes is used. A
- * server with an older timeline than another one is a former primary, which hung while it was replaced. Nothing
- * connects to it, and connections to it are closed when the newer one is found.
+ * A `pg.Client` that connects to the host that accepts writes, if the connection string lists several. When the last
+ * connection has failed, all hosts are queried concurrently, and the first that accepts writes is used. A server with
+ * an older timeline than another one is a previous primary, which hung while it was replaced. No new connection uses
+ * it, and connections to it are closed when the newer one is found.
  */
 export class PrimaryClient extends pg.Client {
   readonly #config: pg.ClientConfig;
@@ -45,7 +45,8 @@ export class PrimaryClient extends pg.Client {
   constructor(config: pg.ClientConfig = {}) {
     super({ ...config, connectionString: parseAddresses(config.connectionString ?? '')[0] });
     this.#config = config;
-    // The connection may fail before its owner adds a listener, and an error event without a listener ends the process.
+    // The connection may fail before its owner adds a listener, and an error event without a listener stops the
+    // process.
     this.on('error', () => {});
   }
 
@@ -111,8 +112,8 @@ export class PrimaryClient extends pg.Client {
 }
 
 /**
- * Returns the timeline of the server to which a connection leads.
- * @throws Error when the server is read-only or a former primary
+ * Returns the timeline of the connected server.
+ * @throws Error when the server is read-only or a previous primary
  */
 async function requirePrimary(client: pg.Client, cluster: Cluster): Promise<number> {
   const { rows } = await client.query<{ timeline: string | null }>(`SELECT ${timelineSql} AS timeline`);

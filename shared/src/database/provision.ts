@@ -27,10 +27,10 @@ export interface Provisioning {
 }
 
 /**
- * Creates database, schemas and roles, or updates existing ones to the same state. Passwords are always set, and logins
- * that are not given are ended: they cannot connect any more, and their open connections continue. It can be repeated
- * and run concurrently. The server gets verifiers in place of passwords of printable ASCII, so that its log of a failure
- * does not contain these passwords.
+ * Creates database, schemas and roles, or updates existing ones to the same state. Passwords are always set. Logins
+ * that are not given are disabled: they cannot connect any more, and their open connections continue. Calls can be
+ * repeated and run concurrently. The server gets verifiers instead of printable ASCII passwords, so that its log of a
+ * failure does not contain these passwords.
  * @returns the connection string of the first login of each role
  * @throws the driver's error when the server is unavailable or the administrator lacks a permission
  */
@@ -106,7 +106,10 @@ function provisioningSql(database: string, roles: Record<SchemaName, string>): s
   return statements.join(';\n');
 }
 
-/** The statements for a login role whose sessions act as `role`, so that everything they create belongs to it. */
+/**
+ * Returns the statements for a login role with sessions that act as `role`, so that the role owns everything they
+ * create.
+ */
 function furtherLogin(database: string, role: string, { name, password }: Login): string[] {
   return [
     `DO $$ BEGIN

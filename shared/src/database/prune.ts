@@ -2,10 +2,10 @@
 import { type Log, startRepeating } from '../runtime/index.ts';
 import type { Queryable } from './replica-lag.ts';
 
-/** The rows of a table that have expired. Table and column are trusted text from the source code. */
+/** The expired rows of a table. Table and column are trusted SQL text from the source code. */
 export interface Expiry {
   readonly table: string;
-  /** The column of the time from which the period counts. It has an index. Rows without a value are kept. */
+  /** The column of the time from which the period counts. It has an index. Rows without a value never expire. */
   readonly since: string;
   readonly hours: number;
 }

@@ -1,4 +1,4 @@
-// Reads whose data may be a little old. They use a replica while its lag is small, and otherwise the primary.
+// Runs reads that accept slightly outdated data on a replica while its lag is small, and otherwise on the primary.
 import pg from 'pg';
 import { Problem } from '../problem/index.ts';
 import { type Log, toReason } from '../runtime/index.ts';
@@ -8,7 +8,7 @@ import { type Queryable, ReplicaLag } from './replica-lag.ts';
 
 export interface ReadReplica {
   /**
-   * Runs `work` on a server whose data has at most the configured age. After any error except a Problem on the replica,
+   * Runs `work` on a server with data of at most the configured age. After any error except a Problem on the replica,
    * `work` runs again on the primary, so it must only read. Errors on the primary are thrown.
    */
   read<T>(work: (on: Queryable) => Promise<T>): Promise<T>;
@@ -16,7 +16,7 @@ export interface ReadReplica {
 }
 
 export interface ReadReplicaOptions {
-  /** The connection string of a replica, or of several replicas behind one address. */
+  /** The connection string of a replica, or of several replicas with one address. */
   readonly replicaUrl: string;
   readonly primary: pg.Pool;
   /** The maximum age of the data in milliseconds, at least 1000. */
@@ -31,9 +31,9 @@ const conflictWithReplay = '40001';
 
 /**
  * Opens connections to the replica. Primary and replica are checked twice a second, which decides whether reads use the
- * replica. Each connection also checks the position of its own server, before its first read and whenever the last
- * check is too old, because several replicas may share one address. No read fails because a replica is unavailable,
- * hangs or lags: reads that wait for it use the primary. The first successful check enables the replica again.
+ * replica. Several replicas may share one address, so each connection also checks the position of its own server,
+ * before its first read and after a period. No read fails because a replica is unavailable, hangs or lags: waiting
+ * reads use the primary. The first successful check enables the replica again.
  */
 export function openReadReplica(options: ReadReplicaOptions): ReadReplica {
   return new CheckedReplica(options);
@@ -82,7 +82,7 @@ class CheckedReplica implements ReadReplica {
 
   async #check(): Promise<void> {
     try {
-      // While the primary does not answer, its last known position gets old, and the replica is no longer used.
+      // While the primary does not respond, its last known position gets old, and the replica is no longer used.
       await this.#lag.mark(this.#primary).catch(() => {});
       await withConnection(this.#checking, (connection) => this.#lag.measure(connection));
       if (!this.#inUse && !this.#closed) this.#log.info('the replica is read');
@@ -131,7 +131,7 @@ function openPool(url: string, { name, connections, connectWithin, answerWithin 
     connectionTimeoutMillis: connectWithin,
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: connectionLife,
-    // The server's own limit cancels the statement first. The driver's time-out is for a server that no longer answers.
+    // The server's own limit cancels the statement first. The driver's timeout is for a server that no longer responds.
     statement_timeout: Math.min(5_000, answerWithin),
     query_timeout: answerWithin,
     keepAlive: true,
@@ -144,7 +144,7 @@ function openPool(url: string, { name, connections, connectWithin, answerWithin 
 
 /**
  * Runs several queries on one connection, with the pool's own type of `query`. After an error the connection is closed,
- * except after a refusal, which is thrown between two queries or in place of a failed one.
+ * except after a Problem, which is thrown between two queries or instead of a failed one.
  */
 async function withConnection<T>(pool: pg.Pool, use: (connection: pg.PoolClient) => Promise<T>): Promise<T> {
   const connection = await pool.connect();

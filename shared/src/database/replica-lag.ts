@@ -5,8 +5,8 @@ import type pg from 'pg';
 export type Queryable = Pick<pg.Pool, 'query'>;
 
 /**
- * A mark: everything that was committed on the primary before `at` (on the clock of `performance.now()`) is before
- * `position`.
+ * A recorded position. All data that was committed on the primary before `at` (by the clock of `performance.now()`) is
+ * before `position`.
  */
 interface Mark {
   readonly at: number;
@@ -14,20 +14,21 @@ interface Mark {
 }
 
 const primaryPosition = "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::text AS position";
-// NULL on a promoted server, whose history may differ from that of the primary.
+// NULL on a promoted server, because its history may differ from that of the primary.
 const replicaPosition = `SELECT CASE WHEN pg_is_in_recovery()
   THEN pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::text END AS position`;
 
 /**
- * A replica that has replayed the log up to a mark has at least the data from the time of the mark. This depends
- * neither on the clocks of the servers nor on writes: an idle primary stays at its position.
+ * Measures the lag of a replica. A replica that has replayed the log up to a recorded position has at least the data
+ * from its time. This depends neither on the clocks of the servers nor on writes: an idle primary stays at its
+ * position.
  */
 export class ReplicaLag {
   readonly #maximum: number;
   #marks: readonly Mark[] = [];
   readonly #asOf = new WeakMap<Queryable, number>();
 
-  /** @param maximum in milliseconds; several marks have to be made within this time */
+  /** @param maximum in milliseconds; several positions have to be recorded within this time */
   constructor(maximum: number) {
     this.#maximum = maximum;
   }
@@ -49,7 +50,7 @@ export class ReplicaLag {
   }
 
   /**
-   * Asks the server behind a connection for its position.
+   * Queries the position of the server of a connection.
    * @throws Error with the reason when its data may be too old
    */
   async measure(replica: Queryable): Promise<void> {

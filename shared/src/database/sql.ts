@@ -21,8 +21,8 @@ export interface SqlOptions {
 }
 
 /**
- * Runs one statement in the transaction and returns its rows, including those of RETURNING. The statement's text comes
- * from the source code and is one of few: each is prepared once per connection, unless it is planned each time. The
+ * Runs one statement in the transaction and returns its rows, including those of RETURNING. The SQL text must be one of
+ * few constants of the source code, because each is prepared once per connection, unless it is planned each time. The
  * caller guarantees that the row type matches the columns of the statement.
  */
 export async function sql<Row extends object>(

@@ -25,7 +25,7 @@ export class Transaction {
   async commit(): Promise<void> {
     this.#finished = 'commit';
     const { command } = await this.connection.query('COMMIT');
-    // PostgreSQL answers COMMIT with ROLLBACK when an earlier statement failed and the error was caught.
+    // PostgreSQL responds to COMMIT with ROLLBACK when an earlier statement failed and the error was caught.
     if (command !== 'COMMIT') throw new Error('PostgreSQL rolled back a transaction in which a statement had failed');
     for (const listener of this.#afterCommit) listener();
   }

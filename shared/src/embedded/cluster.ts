@@ -40,7 +40,7 @@ export async function makeDataFolder(dataDir: string): Promise<void> {
 }
 
 /**
- * Creates missing folders like a recursive mkdir, which never returns on file systems that refuse with ENOENT, such as
+ * Creates missing folders. Unlike a recursive mkdir, it also returns on file systems that fail with ENOENT, such as
  * /proc.
  */
 async function makeFolder(path: string): Promise<boolean> {
@@ -128,7 +128,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Deletes the folders of this attempt and of earlier ones. A process that still writes into one of them fails and ends.
+ * Deletes the folders of this attempt and of earlier ones. A process that still writes into one of them fails and
+ * exits.
  */
 async function removeAttempts(cluster: string): Promise<void> {
   const folder = dirname(cluster);

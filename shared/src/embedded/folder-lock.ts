@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface FolderLock {
-  /** The identity of the dead process whose lock was taken over; undefined when the folder was not locked. */
+  /** The identity of the dead process that held the lock before; undefined when the folder was not locked. */
   readonly previousOwner: string | undefined;
   release(): Promise<void>;
 }

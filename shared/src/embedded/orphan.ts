@@ -8,10 +8,10 @@ import { promisify } from 'node:util';
 import { processIdentity } from './folder-lock.ts';
 
 /**
- * Stops such a server on this cluster. The caller must hold the lock of the folder. `postmaster.pid` stays: by it,
- * PostgreSQL finds processes of a former server that still use the data, and refuses to start beside them.
- * @returns the process id in `postmaster.pid` when another program has it by now. PostgreSQL would refuse to start
- * @throws Error when the server does not end
+ * Stops such a server on this cluster. The caller must have locked the folder. `postmaster.pid` is not deleted:
+ * PostgreSQL needs it to find processes of a previous server that still use the data.
+ * @returns the process id in `postmaster.pid` when another program has it by now. PostgreSQL would not start
+ * @throws Error when the server does not stop
  */
 export async function stopOrphan(cluster: string): Promise<number | undefined> {
   const path = join(cluster, 'postmaster.pid');

@@ -1,4 +1,4 @@
-// Starts and stops an embedded PostgreSQL on the loopback interface. Its data is kept.
+// Starts and stops an embedded PostgreSQL on the loopback interface. Its data stays on the disk.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,8 +37,8 @@ export interface EmbeddedPostgres {
   /** Resolves when the server has ended for any reason. */
   readonly ended: Promise<void>;
   /**
-   * Stops the server and waits for its end. Further calls have no effect.
-   * @param hangs whether the server no longer answers, so that it is not asked to end its sessions first
+   * Stops the server and waits until it has exited. Further calls have no effect.
+   * @param hangs whether the server no longer responds, so that it is not asked to close its sessions first
    */
   stop(hangs?: boolean): Promise<void>;
 }
@@ -46,7 +46,7 @@ export interface EmbeddedPostgres {
 /**
  * Starts PostgreSQL on a data folder, which is initialised at the first start: UTF-8, byte-wise collation, UTC,
  * passwords by SCRAM-SHA-256, no Unix socket. When root calls this, the server runs as an unprivileged user. The server
- * stops soon after this process ends. A running server that a dead process has left is stopped first.
+ * stops soon after this process exits. A running server that a dead process has left is stopped first.
  * @throws DataGoneError when the data must exist and does not
  * @throws Error with one line that names the cause: the folder is not writable or in use, the port is taken, the server
  * does not start
@@ -116,8 +116,8 @@ async function launch({ programs, cluster, user, port, log, staleId, durable }: 
   const output = await open(log, 'a', 0o600);
   const { size: start } = await output.stat();
   const { env, ...context } = bareContext(user);
-  // PostgreSQL takes no notice of a process file that names its parent's parent, as pg_ctl sets it. It still refuses to
-  // start while a process of the former server uses the data.
+  // PostgreSQL ignores a process file that names its parent's parent, as pg_ctl sets it. It still does not start while
+  // a process of the previous server uses the data.
   const environment = staleId === undefined ? env : { ...env, PG_GRANDPARENT_PID: String(staleId) };
   try {
     const server = spawn(
@@ -143,7 +143,7 @@ async function launch({ programs, cluster, user, port, log, staleId, durable }: 
   }
 }
 
-/** Stops the server when this process ends for any reason, also while the server starts. */
+/** Stops the server when this process exits for any reason, also while the server starts. */
 function guard(server: ChildProcess): void {
   // The standard input of this shell closes when this process ends.
   const shell = spawn('/bin/sh', ['-c', 'cat; sleep 2; kill -INT "$0"', String(server.pid)], {
@@ -192,7 +192,7 @@ function running({ server, lock, port, password, durable }: Running): EmbeddedPo
     port,
     ended,
     async stop(hangs = false) {
-      // A fast shutdown ends sessions and writes all data. An immediate one is like a crash, and is used for a server
+      // A fast shutdown closes sessions and writes all data. An immediate one is like a crash, and is used for a server
       // that hangs, and for data that is deleted afterwards.
       const signals = durable && !hangs ? fastStop : immediateStop;
       for (const [signal, within] of signals) {

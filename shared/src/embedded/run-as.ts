@@ -1,5 +1,6 @@
-// PostgreSQL refuses to run as root. When root starts it, it runs as an unprivileged system user. This file chooses the
-// user, and a folder for programs and data that the user could not reach otherwise, such as a checkout below /root.
+// Chooses the user that runs PostgreSQL, which does not start as root. When root starts it, it runs as an unprivileged
+// system user. This module also chooses a folder for programs and data that this user can read, unlike a checkout below
+// /root.
 
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -73,7 +74,8 @@ function nativeFolder(): { folder: string; version: string } {
 }
 
 /**
- * The folder with PostgreSQL's `bin`, `lib` and `share`, that the user can read: the installed folder, or a copy.
+ * Returns the folder with PostgreSQL's `bin`, `lib` and `share` that the user can read: the installed folder, or a
+ * copy.
  * @throws Error when the package for this platform is not installed
  */
 export async function reachablePrograms(user: RunAs): Promise<string> {

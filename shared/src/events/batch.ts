@@ -41,7 +41,7 @@ export function batch<Item, Result>(
       waiting.push({ item, resolve, reject });
       if (busy) return;
       busy = true;
-      // Items that arrive in the same tick join this batch. The requests behind them do not wait for each other.
+      // Items that arrive in the same tick join this batch. Their requests do not wait for each other.
       setImmediate(() => void work());
     });
 }

@@ -3,8 +3,9 @@ import { parseAddresses, StartError } from '../runtime/index.ts';
 import type { Transport, TransportOptions } from './transport.ts';
 
 /**
- * Connects to the broker of the URL. Also resolves while the broker is unavailable; the transport then keeps trying.
- * @throws StartError when the broker refuses the credentials, or its topology exists with other arguments
+ * Connects to the broker of the URL. Also resolves while the broker is unavailable; the transport then continues to
+ * try.
+ * @throws StartError when the broker rejects the credentials, or its topology exists with other arguments
  */
 export async function connectTransport(options: TransportOptions): Promise<Transport> {
   const { addresses, namespace, declares } = splitParameters(options.url);

@@ -60,7 +60,7 @@ const outcomes = ['taken', 'repeated', 'ignored', 'failed', 'later', 'dead'] as 
 interface Handled {
   readonly verdict: Verdict;
   readonly outcome: (typeof outcomes)[number];
-  /** The event's type, or `unknown` when the shop has no such type. */
+  /** The event's type, or `unknown` for a type that the shop does not define. */
   readonly type: string;
 }
 
@@ -171,9 +171,9 @@ function handleOnce(
 }
 
 /**
- * Returns the deliveries whose events were not handled before. The primary key makes a transaction wait for another one
- * that handles the same event. Rows are inserted in the order of their ids, so that two transactions with common events
- * do not deadlock.
+ * Returns the deliveries of events that were not handled before. The primary key makes a transaction wait for another
+ * one that handles the same event. Rows are inserted in the order of their ids, so that two transactions with common
+ * events do not deadlock.
  */
 async function enterInbox(tx: Transaction, consumer: string, arrivals: readonly Arrival[]): Promise<Set<Arrival>> {
   const byId = new Map(arrivals.map((arrival) => [arrival.event.id, arrival]));

@@ -14,7 +14,7 @@ export interface ReadableDeadLetter extends DeadLetter {
 }
 
 export interface DeadLetterStore {
-  /** The oldest dead letters, at most `limit` of each consumer. */
+  /** Returns the oldest dead letters, at most `limit` of each consumer. */
   list(consumer?: string, limit?: number): Promise<readonly ReadableDeadLetter[]>;
   /** Returns undefined when no consumer has a dead letter with that id. */
   show(id: string, consumer?: string): Promise<ReadableDeadLetter | undefined>;
@@ -36,7 +36,7 @@ export interface DeadLetterOptions {
 
 const searchLimit = 10_000;
 
-/** @throws BrokerUnavailableError when the broker does not answer within 5 s */
+/** @throws BrokerUnavailableError when the broker does not respond within 5 s */
 export async function openDeadLetters({
   url,
   log,

@@ -6,7 +6,7 @@ import type { TraceStep } from './trace-step.ts';
 export interface HistoryStep {
   readonly kind: string;
   readonly at: Date;
-  /** The step as readable text. */
+  /** A readable description of the step. */
   readonly what: string;
   /** The id of the request that began the chain of events; null when the schema does not store it. */
   readonly requestId: string | null;
@@ -42,7 +42,7 @@ const handled = `
   SELECT 'delivery' AS kind, taken_at AS at, request_id AS "requestId", event_id AS "eventId", type, consumer, attempt
   FROM inbox WHERE subject = $1`;
 
-/** The events with this subject, in no particular order. Rows whose retention has ended are missing. */
+/** Returns the events with this subject, in no particular order. Deleted rows (see retention) are missing. */
 export async function eventHistory(from: Queryable, subject: string): Promise<HistoryStep[]> {
   const handledEvents = await from.query<HandledEvent>(handled, [subject]);
   const sentEvents = await from.query<SentEvent>(sent, [subject]);
@@ -63,7 +63,7 @@ function describeSent({ type, at, publishedAt, attempts, problem }: SentEvent): 
   return `${type} published after ${Number(publishedAt) - Number(at)} ms${ordinal(attempts)}`;
 }
 
-/** Returns an empty text for the first attempt. */
+/** Returns an empty string for the first attempt. */
 function ordinal(attempt: number): string {
   return attempt > 1 ? `, attempt ${attempt}` : '';
 }

@@ -1,5 +1,4 @@
-// The serialized form of an event: CloudEvents 1.0 as structured JSON, with the extensions sequence, traceparent and
-// requestid.
+// Serializes an event as CloudEvents 1.0 structured JSON, with the extensions sequence, traceparent and requestid.
 import type { Transaction } from '../database/index.ts';
 import type { EventPayloads, EventType } from './generated.ts';
 import { isEventType, validateEnvelope, validatePayload } from './validate-event.ts';
@@ -75,8 +74,8 @@ export interface StoredEvent {
 const sequenceDigits = 10;
 
 /**
- * Returns the JSON text of an event. `sequence` is zero-padded, because the extension requires a text that sorts like
- * its numbers.
+ * Returns the JSON text of an event. `sequence` is zero-padded, because the extension requires a string that sorts like
+ * its number.
  */
 export function toCloudEvent(source: string, event: StoredEvent): string {
   const envelope = JSON.stringify({

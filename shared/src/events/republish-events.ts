@@ -4,12 +4,12 @@ import { batchLock } from './relay/outbox.ts';
 
 /**
  * The maximum number of events of each service that become unpublished again in a second, so that new events do not
- * wait behind days of old ones.
+ * wait for days of old ones.
  */
 const batch = 2_000;
 
-// Finds the end of a batch, counted over events of all types, so that a batch reads a bounded number of rows even when
-// few have the given types.
+// Finds the end of a batch. It is counted over events of all types, so that a batch reads a bounded number of rows even
+// when few have the given types.
 const nextStep = `
   SELECT published_at::text AS past FROM outbox
   WHERE published_at > $1::timestamptz AND published_at <= $2::timestamptz

@@ -5,9 +5,9 @@ import type { Expiry } from '../database/index.ts';
 export const publishedEventsStay = 72;
 
 /**
- * Published events are kept for three days, for the history of an order and to republish events that a broker lost.
- * Unpublished events are never deleted. Handled events are kept for thirty days, because a later redelivery would count
- * as new.
+ * Published events are stored for three days, for the history of an order and to republish events that a broker lost.
+ * Unpublished events are never deleted. Handled events are stored for thirty days, because a later redelivery would
+ * count as new.
  */
 export const expiredEvents: readonly Expiry[] = [
   { table: 'outbox', since: 'published_at', hours: publishedEventsStay },

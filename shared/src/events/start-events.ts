@@ -21,7 +21,7 @@ export interface EventsOptions<Name extends ConsumerName> {
   readonly database: Database;
   readonly log: Log;
   /**
-   * Called when the broker refuses the credentials, or its topology exists with other arguments. Retrying cannot fix
+   * Called when the broker rejects the credentials, or its topology exists with other arguments. Retrying cannot fix
    * that.
    */
   readonly refused: (error: StartError) => void;

@@ -14,7 +14,7 @@ interface Step {
   readonly at: Date | string;
 }
 
-/** The services that have a part in the history of an order. Of steps with the same time, the first one's come first. */
+/** The services with steps in the history of an order. Steps with the same time are sorted in this order. */
 const tracedServices = ['catalogue', 'orders', 'notifications'] as const;
 
 export type TracedService = (typeof tracedServices)[number];
@@ -27,8 +27,8 @@ export function joinSteps<S extends Step>(
 }
 
 /**
- * Sorts steps by time. The steps of one transaction have the same time: the handled event that caused them comes first,
- * and the events that were sent come last. Other steps with the same time keep their order.
+ * Sorts steps by time. The steps of one transaction have the same time: the handled event that caused them is first,
+ * and the sent events are last. Other steps with the same time retain their order.
  */
 export function sortSteps<S extends Step>(steps: readonly S[]): S[] {
   return steps.toSorted((a, b) => Number(new Date(a.at)) - Number(new Date(b.at)) || rankOf(a) - rankOf(b));

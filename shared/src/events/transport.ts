@@ -108,7 +108,7 @@ export interface TransportOptions {
   /** Milliseconds to wait for each connection before the start continues without it; default 5000. */
   readonly connectTimeout?: number;
   /**
-   * Called when the broker refuses the connection for a reason that retrying cannot fix, such as a wrong password.
+   * Called when the broker rejects the connection for a reason that retrying cannot fix, such as a wrong password.
    * Retries continue.
    */
   readonly refused?: (error: StartError) => void;

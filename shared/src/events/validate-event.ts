@@ -32,8 +32,7 @@ function readSchemas(): EventSchemas {
   const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, validateSchema: false });
   addFormats.default(ajv);
   ajv.addFormat('uuid', isId);
-  // Strict mode refuses keywords that it does not know. The members of the document around its schemas are not
-  // keywords.
+  // Strict mode rejects unknown keywords. The members of the document around its schemas are not keywords.
   ajv.addVocabulary([...Object.keys(document), 'x-pattern-detail']);
   ajv.addSchema(document, 'events');
   return {

@@ -1,12 +1,11 @@
-// Responses to bytes that are not a request, and to a body that breaks off. Node's own responses have no problem
-// document.
+// Responses to bytes that are not a request, and to an incomplete body. Node's own responses have no problem document.
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Problem, problemDocument, problemMediaType } from '../problem/index.ts';
 import { requestIdentity } from './request-identity.ts';
 
 /**
- * Answers a request that the parser refuses with a problem document, if a response is still possible, and closes the
+ * Sends a problem document for a request that the parser rejects, if a response is still possible, and closes the
  * connection.
  */
 export function answerParserErrors(server: Server): void {

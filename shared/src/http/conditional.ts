@@ -49,10 +49,10 @@ function withoutState(tag: string): string {
 
 /**
  * Compares the conditions of a change with the tags of the present version: first `If-Match`, character by character,
- * then `If-None-Match` (RFC 9110 section 13.2.2). The parts of a tag after the version are ignored. Call it with the row
- * locked.
+ * then `If-None-Match` (RFC 9110 section 13.2.2). The parts of a tag after the version are ignored. Call it with the
+ * row locked.
  * @param current the strong tag, and the weak one if responses have it: a change depends on the version alone
- * @throws Problem 412 when a condition does not hold
+ * @throws Problem 412 when a condition is false
  */
 export function requireMatch(headers: IncomingHttpHeaders, ...current: readonly string[]): void {
   requireCurrent(headers, current);
@@ -71,9 +71,9 @@ export function requireNoneMatch(headers: IncomingHttpHeaders, ...current: reado
 }
 
 /**
- * Evaluates the conditions of a read, except `If-None-Match`, which is answered with 304.
+ * Evaluates the conditions of a read, except `If-None-Match`, which leads to 304.
  * @param etag of the response; undefined when it has none
- * @throws Problem 412 when `If-Match` does not hold
+ * @throws Problem 412 when `If-Match` is false
  */
 export function requireRead(headers: IncomingHttpHeaders, etag: string | undefined): void {
   if (headers['if-match']?.trim() !== '*')
@@ -81,9 +81,9 @@ export function requireRead(headers: IncomingHttpHeaders, etag: string | undefin
 }
 
 /**
- * Evaluates the conditions of a change of something without a version (RFC 9110 section 13.1).
- * @param represented whether the target has a representation, which `*` stands for
- * @throws Problem 412 when a condition does not hold
+ * Evaluates the conditions of a change of a resource without a version (RFC 9110 section 13.1).
+ * @param represented whether the target has a representation, which `*` matches
+ * @throws Problem 412 when a condition is false
  */
 export function requireUnversioned(headers: IncomingHttpHeaders, represented: boolean): void {
   const isAny = headers['if-match']?.trim() === '*';

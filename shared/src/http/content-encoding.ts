@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 
 /**
- * Characters. A shorter text hardly becomes shorter, and the compression of a longer one would delay other requests.
- * 20,000 characters take 0.05 ms. In the thread pool, each text took more than 1 ms of processor time.
+ * Characters. Compressing a shorter JSON text saves little, and compressing a longer one would delay other requests.
+ * 20,000 characters take 0.05 ms. In the thread pool, each call took more than 1 ms of processor time.
  */
 const [shortest, longest] = [1_024, 256 * 1_024];
 const acceptedGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
@@ -20,7 +20,7 @@ interface Compressed {
 }
 
 /**
- * Returns a JSON text compressed; undefined when the text is short or very long. Its entity tag differs from that of the
+ * Returns a compressed JSON text; undefined when it is short or very long. Its entity tag differs from that of the
  * plain text, because strong tags differ for each encoding (RFC 9110 section 8.8.1).
  */
 export function compress({ json, etag }: { json?: string; etag?: string }): Compressed | undefined {

@@ -1,4 +1,4 @@
-// Validates a share of the responses by the contract in production. Off by default.
+// Validates a fraction of the responses against the contract in production. Off by default.
 import { gunzipSync } from 'node:zlib';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Contract } from '../contract/load-contract.ts';
@@ -7,8 +7,9 @@ import { beginCounting, instruments } from '../telemetry/index.ts';
 import { findRequestIdentity } from './request-identity.ts';
 
 /**
- * The step that records responses. It comes before all other steps. A response is validated after it was sent. Drift is
- * logged as a warning with the operation, the status and the deviation, but without the content of the response.
+ * Returns the middleware that records responses. It runs before all other steps. A response is validated after it was
+ * sent. Drift is logged as a warning with the operation, the status and the deviation, but without the content of the
+ * response.
  * @param share from 0 to 1
  */
 export function watchForDrift(contract: Contract, share: number, log: Log): RequestHandler {

@@ -33,7 +33,7 @@ export interface AppOptions<Context> {
   readonly verifier?: TokenVerifier;
   /** Required when the contract has internal operations. */
   readonly serviceTokens?: ServiceTokens;
-  /** The share of responses that are validated by the contract, from 0 to 1; default none. */
+  /** The fraction of responses that are validated against the contract, from 0 to 1; default 0. */
   readonly contractWatch?: number;
   /** The cached responses of operations. */
   readonly cache?: ResponseCache | undefined;

@@ -1,4 +1,4 @@
-// Idempotency keys: the key, the effect and the response commit together, so a repeated request has no second effect.
+// Idempotency keys: the key, the effect and the response commit together, so a retry has no second effect.
 import { createHash, createHmac } from 'node:crypto';
 import { type Database, type Expiry, sql, type Transaction } from '../database/index.ts';
 import { canonicalJson } from '../json/index.ts';
@@ -18,7 +18,7 @@ export interface IdempotencyContext {
 interface Fingerprints {
   /** That of the body as it was written, by which processes of the previous release compare requests. */
   readonly fingerprint: string;
-  /** That of the body in canonical form, so that the order of members makes no difference. */
+  /** The fingerprint of the canonical body, so that the order of members makes no difference. */
   readonly canonicalFingerprint: string;
 }
 
@@ -45,22 +45,22 @@ const confirmKept = `
   WHERE account_id = $1 AND operation_id = $2 AND key = $3 AND created_at > now() - interval '${keptHours} hours'
   RETURNING fingerprint, canonical_fingerprint AS "canonicalFingerprint", status, headers, etag, body`;
 
-/** The statuses of refusals that are stored. After any other refusal, the corrected request may use the same key. */
+/** The statuses of stored error responses. After any other error, the corrected request may use the same key. */
 const keptRefusals: ReadonlySet<number> = new Set([409, 422]);
 
 /**
- * The maximum number of refusals that are stored for an account. A refused request had no effect, so a repetition after
- * this many newer refusals is judged again.
+ * The maximum number of stored error responses of an account. A rejected request had no effect, so a retry after this
+ * many newer errors is processed again.
  */
 const mostRefusals = 100;
-/** The maximum length of a stored refusal; the repetition of a longer one is judged again. */
+/** The maximum length of a stored error response; a retry after a longer one is processed again. */
 const longestRefusal = 16_384;
 
 /**
  * Runs `work` in one transaction. With an `Idempotency-Key` header, the response is stored for 24 hours per account,
- * operation and key, and a repeated request gets it again with `Idempotency-Replayed: true`. A 409 or 422 that `work`
- * throws is stored, too, after its effects were rolled back; a replay has the `instance` of the present request. Other
- * refusals and failures are not stored.
+ * operation and key, and a retry gets it again with `Idempotency-Replayed: true`. A 409 or 422 that `work` throws is
+ * stored, too, after its effects were rolled back; a replay has the `instance` of the present request. Other errors are
+ * not stored.
  * @throws Problem 422 for the same key with another request, 409 while the first request is still running
  */
 export async function idempotent<Body = never>(
@@ -225,7 +225,7 @@ async function keep(
   );
 }
 
-/** Makes room for one more refusal of the account. Rows that another transaction has locked are skipped. */
+/** Deletes old error responses of the account. Rows that another transaction has locked are skipped. */
 async function dropOldRefusals(tx: Transaction, [accountId = '']: readonly string[]): Promise<void> {
   await sql(
     tx,
@@ -237,5 +237,5 @@ async function dropOldRefusals(tx: Transaction, [accountId = '']: readonly strin
   );
 }
 
-/** The stored responses whose period has ended. */
+/** The expired stored responses. */
 export const expiredResponses: Expiry = { table: 'idempotency_keys', since: 'created_at', hours: keptHours };

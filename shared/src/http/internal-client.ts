@@ -37,8 +37,8 @@ const timeout = 3_000;
 // Errors after which a call is repeated: no process listens at the address, or the other side closed the connection
 // because it was idle or because it stopped.
 const connectionErrors = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
-// Milliseconds before each repetition. For a moment after a replica was replaced, the name of the service may still
-// resolve to its address.
+// Milliseconds before each retry. For a moment after a replica was replaced, the name of the service may still resolve
+// to its address.
 const pauses = [0, 100];
 
 export function createInternalClient(options: InternalClientOptions): InternalClient {

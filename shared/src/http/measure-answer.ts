@@ -10,7 +10,7 @@ export interface AnsweredRequest {
   readonly status: number;
 }
 
-/** Counts a response by the conventions for HTTP servers, and ends the request's span. */
+/** Counts a response by the conventions for HTTP servers, and closes the request's span. */
 export function measureAnswer({ began, span, id }: Beginning, answered: AnsweredRequest): void {
   const { route, status } = answered;
   const method = toMethod(answered);

@@ -28,9 +28,7 @@ export interface OperationRequest {
   readonly signal: AbortSignal;
   /** The body, validated by the contract, or the bytes of a file; undefined when there was none. */
   readonly body: unknown;
-  /**
-   * The violations of the contract. Empty except for an operation that refuses them itself (`x-refused-by-operation`).
-   */
+  /** The violations of the contract. Empty unless the operation reports them itself (`x-refused-by-operation`). */
   readonly faults: readonly Fault[];
   /**
    * Called by an operation whose reply may be cached: the result has an entity tag and a JSON text, and is the same for
@@ -51,7 +49,7 @@ export interface Result<Body = never> {
   readonly json?: string;
   /**
    * A JSON text in pieces, when it is too large for memory. The next piece is requested when the client has read most
-   * of the previous ones. A failure closes the connection, so that the client can detect the incomplete text.
+   * of the previous ones. A failure closes the connection, so that the client can detect the incomplete response.
    */
   readonly stream?: AsyncIterable<string>;
   /** An entity tag, quotes included (RFC 9110 section 8.8.3). */

@@ -70,7 +70,7 @@ async function readFile(request: Request, maxBytes: number): Promise<Buffer> {
   return readBytes(request, maxBytes);
 }
 
-/** Call it when a request was handled: its file, if it has one, is no longer needed. */
+/** Frees the file of a request. Call it after the request was handled. */
 export function forgetFile(request: Request): void {
   fileBytes -= countedBytes.get(request) ?? 0;
   countedBytes.delete(request);
@@ -78,7 +78,7 @@ export function forgetFile(request: Request): void {
 
 /**
  * Returns all bytes of the body.
- * @throws Problem 413 as soon as there are too many, 400 when the connection ends before the body is complete
+ * @throws Problem 413 as soon as there are too many, 400 when the connection closes before the body is complete
  */
 function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -142,14 +142,15 @@ function checkMediaType(request: Request, rule: BodyRule): void {
 export interface ParsedBody {
   readonly value: unknown;
   /**
-   * The faults of texts, member names, depth and numbers, at most 100. In `value`, null stands for a text with a fault.
+   * The faults of strings, member names, depth and numbers, at most 100. In `value`, null replaces a string with a
+   * fault.
    */
   readonly faults: readonly Fault[];
 }
 
 /**
  * Parses the bytes of a body as JSON.
- * @throws Problem 400 for what is no JSON, and for more members or elements than are read
+ * @throws Problem 400 for invalid JSON, and for too many members or elements
  */
 export function parseBody(bytes: Buffer): ParsedBody {
   const text = readAs(

@@ -1,4 +1,4 @@
-// Cached responses of operations. A request with exactly the same text gets the same response, without validation and
+// Cached responses of operations. A request with exactly the same key gets the same response, without validation and
 // without running the operation again.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller, TokenVerifier } from '../auth/index.ts';
@@ -19,17 +19,17 @@ export interface CachedResponse {
   readonly body: Buffer;
 }
 
-/** Caches a response for further requests with the same text. */
+/** Caches a response for further requests with the same key. */
 export type StoreResponse = (text: string, response: CachedResponse) => void;
 
 export interface ResponseCache {
-  /** Returns the cached response to a request with this text, if it is still current. */
+  /** Returns the cached response to a request with this key, if it is still current. */
   find(text: string): CachedResponse | undefined;
 }
 
 /**
- * Returns the text under which the response to a request is cached. It contains everything that the response depends on
- * except the caller. HEAD uses the response to GET.
+ * Returns the key of the cached response to a request. It contains everything that the response depends on except the
+ * caller. HEAD uses the response to GET.
  */
 export function requestText({ method: given, url, headers }: IncomingMessage, body?: Buffer): string {
   const method = given === 'HEAD' ? 'GET' : given;
@@ -38,10 +38,10 @@ export function requestText({ method: given, url, headers }: IncomingMessage, bo
 }
 
 /**
- * Answers from the cache if possible.
+ * Sends a cached response if possible.
  * @param caller of a token that was verified before; undefined without a token
  * @param arrived the arrival of a request that other steps have handled
- * @returns false when the operation has to validate and answer the request
+ * @returns false when the operation has to validate and process the request
  */
 export function serveCached(
   { operation, etag, headers, content, body }: CachedResponse,
@@ -62,7 +62,7 @@ export function serveCached(
   return true;
 }
 
-/** Returns undefined for an invalid header, which the operation's own steps refuse. */
+/** Returns whether the client has the current response. Undefined for an invalid header, which a later step rejects. */
 function isUnchanged({ headers }: IncomingMessage, etag: string): boolean | undefined {
   try {
     return notModified(headers, etag);
@@ -74,7 +74,7 @@ function isUnchanged({ headers }: IncomingMessage, etag: string): boolean | unde
 const acceptable = new Set([undefined, '*/*', 'application/json']);
 
 /**
- * Answers a GET from the cache before any other step.
+ * Sends the cached response to a GET before any other step.
  * @returns false when the cache has no response to exactly this request
  */
 export function serveFromCache(

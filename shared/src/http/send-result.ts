@@ -1,4 +1,4 @@
-// The only place that sends a service's responses.
+// The only module that sends a service's responses.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
@@ -83,7 +83,7 @@ function fieldsOf(
   };
 }
 
-/** @param content a JSON text, or one that is compressed with gzip */
+/** @param content a JSON text, plain or compressed with gzip */
 function contentOf(content: string | Buffer): Readonly<Record<string, string>> {
   const length = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(content)) };
   return typeof content === 'string' ? length : { ...length, 'Content-Encoding': 'gzip' };
@@ -108,7 +108,7 @@ export function sendProblem(response: Response, problem: Problem): void {
     'Content-Length': Buffer.byteLength(text),
     'Cache-Control': 'no-store',
     ...deprecationIn(response),
-    // An invalid token that was ignored may be the reason: the holder of a valid one might have got an answer.
+    // The caller sent an invalid token, which was ignored. A valid token might have succeeded.
     ...(response.locals.challenge as Readonly<Record<string, string>> | undefined),
     ...problem.headers,
   });

@@ -10,8 +10,8 @@ export interface ServeOptions {
   /** 0 selects a free port. */
   readonly port: number;
   /**
-   * Milliseconds between the signal and the closing of the port. The time is longer than clients keep idle connections
-   * (4 s), so that no request is lost.
+   * Milliseconds between the signal and the closing of the port. The time is longer than the idle time of the clients'
+   * connections (4 s), so that no request is lost.
    */
   readonly drain: number;
   readonly health: Health;
@@ -38,7 +38,7 @@ const stopWithin = 8_250;
  * @throws StartError when the port is taken or not allowed
  */
 export async function serve(app: RequestListener, { host, port, drain, health, life }: ServeOptions): Promise<number> {
-  // The service keeps idle connections longer than a gateway does, so that the service never closes one first.
+  // The service closes idle connections later than a gateway does, so that the service never closes one first.
   const times = { keepAliveTimeout: 65_000, requestTimeout: 30_000, headersTimeout: 10_000 };
   const server = createServer({ ...times, maxHeaderSize }, app);
   answerParserErrors(server);

@@ -1,4 +1,4 @@
-// The canonical form of JSON (RFC 8785): equal values have equal texts, whatever the order of their members.
+// Canonical JSON (RFC 8785): equal values have equal JSON text, whatever the order of their members.
 
 /**
  * @param value a parsed JSON value; undefined members are left out

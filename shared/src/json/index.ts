@@ -1,4 +1,4 @@
-// JSON from clients: text normalization, pointers, merge patches, and the faults that JSON.parse hides.
+// JSON from clients: string normalization, pointers, merge patches, and the faults that JSON.parse hides.
 
 export { canonicalJson } from './canonical-json.ts';
 export { invalidJson } from './invalid-json.ts';

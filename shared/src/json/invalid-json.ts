@@ -1,4 +1,4 @@
-// Finds the place at which a text stops being JSON (RFC 8259). The messages of JSON.parse often do not name it.
+// Finds the position of the first syntax error in JSON (RFC 8259). The messages of JSON.parse often do not name it.
 
 const token =
   /[ \t\n\r]*(?:("[ !#-[\]-\u{10ffff}]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\u{10ffff}]*)*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w))|([{}[\],:]))/uy;
@@ -14,8 +14,8 @@ type Expected =
   | 'the end';
 
 /**
- * Returns a sentence about the first fault of a text that JSON.parse refuses: `is not valid JSON at line 1, column 8: a
- * value is expected`.
+ * Returns a sentence about the first syntax error in a string that JSON.parse rejects: `is not valid JSON at line 1,
+ * column 8: a value is expected`.
  */
 export function invalidJson(text: string): string {
   const open: string[] = [];

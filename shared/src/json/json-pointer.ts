@@ -14,7 +14,7 @@ export function escapePointer(name: string): string {
 /** The maximum length of a shown name. Every name of a contract is shorter. */
 const shownCharacters = 100;
 
-/** Returns the pointer (RFC 6901) to a member or an element. A longer name comes from a client and is truncated. */
+/** Returns the pointer (RFC 6901) to a member or an element. A longer name was sent by a client and is truncated. */
 export function pointerTo(base: string, name: string | number): string {
   return `${base}/${escapePointer(String(name).slice(0, shownCharacters))}`;
 }

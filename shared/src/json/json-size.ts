@@ -12,13 +12,13 @@ const quote = 0x22;
 const backslash = 0x5c;
 /**
  * The depth that is counted exactly, more than a body may have. A list of fixed length costs less than one that grows
- * with a hostile text.
+ * with a malicious body.
  */
 const deepest = 64;
 
 /**
- * Counts in one pass. For a text that is not JSON, the numbers have no meaning. Below a depth of 64, members of objects
- * count as elements, too.
+ * Counts in one pass. For invalid JSON, the numbers have no meaning. Below a depth of 64, members of objects count as
+ * elements, too.
  */
 export function jsonSize(text: string): JsonSize {
   const size: JsonSize = { members: 0, elements: 0 };
@@ -54,7 +54,7 @@ export function jsonSize(text: string): JsonSize {
   return size;
 }
 
-/** Returns the position of the quote that ends the text which begins at `start`. */
+/** Returns the position of the closing quote of the string that begins at `start`. */
 function endOfText(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index += 1) {
     const character = text.charCodeAt(index);

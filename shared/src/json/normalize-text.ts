@@ -1,12 +1,12 @@
-// Normalizes texts from clients before any other code reads them: NFC, no NUL, no lone surrogates, bounded depth.
+// Normalizes strings from clients before any other code reads them: NFC, no NUL, no lone surrogates, bounded depth.
 import { type Fault, maxFaults } from '../problem/index.ts';
 import { maxJsonDepth, toPointer } from './json-pointer.ts';
 
 const forbiddenMembers = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Printable ASCII is in normalization form C and has no fault. */
+/** Matches printable ASCII, which is in normalization form C and has no fault. */
 const plainText = /^[\x20-\x7e]*$/;
-/** Reads each character once. A regular expression for 31 marks would start again at each of them. */
+/** Reads each character once. A regular expression for 31 combining marks would start again at each of them. */
 const marks = /\p{M}+/gu;
 /**
  * The limit of UAX #15 section 13. The time to normalize a longer run grows with the square of its length: 2 s for the
@@ -15,7 +15,7 @@ const marks = /\p{M}+/gu;
 const maxMarks = 30;
 
 /**
- * Returns the reason why a text is refused, or undefined. PostgreSQL cannot store NUL, and UTF-8 cannot encode lone
+ * Returns the reason why a string is rejected, or undefined. PostgreSQL cannot store NUL, and UTF-8 cannot encode lone
  * surrogates.
  */
 export function textFault(value: string): string | undefined {
@@ -39,7 +39,7 @@ export interface CleanJson {
   readonly members: number;
 }
 
-/** Returns a copy of a JSON value with every text in Unicode normalization form C. */
+/** Returns a copy of a JSON value with every string in Unicode normalization form C. */
 export function cleanJson(given: unknown): CleanJson {
   const faults: Fault[] = [];
   const path: (string | number)[] = [];

@@ -3,21 +3,21 @@ import { type Fault, maxFaults } from '../problem/index.ts';
 import { toPointer } from './json-pointer.ts';
 
 /**
- * Matches a number that may be rounded: 16 characters, or an exponent. It may also match within texts, which is
+ * Matches a number that may be rounded: 16 characters, or an exponent. It may also match within strings, which is
  * harmless.
  */
 const doubtful = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE])/;
 
 /**
- * Matches texts, numbers and separators in a text that is valid JSON. The pattern does not require the closing quote,
- * because a failed attempt would start again at each quote of a text.
+ * Matches strings, numbers and separators in valid JSON. The pattern does not require the closing quote, because a
+ * failed attempt would start again at each quote of a string.
  */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\d[\d.eE+-]*|[{}[\],]/g;
 
 interface Level {
   /** How often each member name occurred; undefined in an array. */
   readonly names: Map<string, number> | undefined;
-  /** The member or element that is being read; undefined where a name comes next. */
+  /** The member or element that is being read; undefined where a name follows. */
   at: string | number | undefined;
 }
 
@@ -25,7 +25,7 @@ interface Level {
  * Returns the faults of a JSON text that its value does not show. The meaning of a duplicate member differs between
  * parsers (RFC 8259 section 4), and a number that no double represents exactly would be rounded.
  * @param text has been parsed before
- * @param isRepeated whether the text has more members than its value
+ * @param isRepeated whether the JSON text has more members than its value
  * @returns at most 100
  */
 export function sourceFaults(text: string, isRepeated: boolean): Fault[] {
@@ -55,7 +55,8 @@ export function sourceFaults(text: string, isRepeated: boolean): Fault[] {
 }
 
 /**
- * Returns the reason why an inexact number is refused. Numbers of up to 15 digits are always exact; longer ones may be.
+ * Returns the reason why an inexact number is rejected. Numbers of up to 15 digits are always exact; longer ones may
+ * be.
  */
 export const inexact = 'must be a number of at most 15 digits';
 

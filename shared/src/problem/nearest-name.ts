@@ -1,4 +1,4 @@
-// Finds the name that a client probably meant, for the text of a refusal.
+// Finds the name that a client probably meant, for the detail of a problem.
 
 /**
  * Returns the name that differs from the given one by case, separators or a few letters, or the only one that has it as a
@@ -31,7 +31,9 @@ function wordsOf(name: string): string[] {
     .split(/[^a-z0-9]+/);
 }
 
-/** The number of inserted, removed and replaced letters; more than `most` when the lengths alone differ by more. */
+/**
+ * Returns the number of inserted, removed and replaced letters; more than `most` when the lengths alone differ by more.
+ */
 function nameDistance(one: string, other: string, most: number): number {
   if (Math.abs(one.length - other.length) > most) return most + 1;
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);

@@ -1,4 +1,4 @@
-// The closed table of all refusals and failures of the shop, and the error type for one entry of it.
+// The closed table of all problems of the shop, and the error type for one entry of it.
 
 /** Problem code → HTTP status and title. The `type` of a problem document is `/problems/<code>`. */
 export const problems = {
@@ -63,7 +63,7 @@ export function joinedFaults(found: readonly Fault[], further: readonly Fault[])
 
 /**
  * Returns a sentence with the first fault and the number of the others.
- * @param most the number of faults at which the list ends
+ * @param most the maximum length of the list of faults
  */
 export function toSummary(faults: readonly Fault[], most = maxFaults): string {
   const [first] = faults;
@@ -77,7 +77,7 @@ export function toSummary(faults: readonly Fault[], most = maxFaults): string {
 
 /**
  * One fault in the request. Exactly one of `pointer` (RFC 6901, into the body), `parameter` and `header` names its
- * place.
+ * location.
  */
 export interface Fault {
   pointer?: string;
@@ -98,7 +98,7 @@ export interface ProblemOptions {
   cause?: unknown;
 }
 
-/** A refusal or failure. Any step can throw it, and the application converts it to a response in one place. */
+/** A problem. Any step can throw it, and the application converts it to a response in one place. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly status: number;
@@ -108,8 +108,8 @@ export class Problem extends Error {
 
   /** @param detail a sentence for the client that states the fault and the remedy */
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
-    // A refusal needs no stack, because its document states the fault. Recording the stack takes longer than the whole
-    // refusal.
+    // An error response needs no stack, because its document states the fault. Recording the stack takes longer than
+    // the rest of the response.
     const { stackTraceLimit } = Error;
     if (problems[code].status < 500) Error.stackTraceLimit = 0;
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
@@ -123,14 +123,14 @@ export class Problem extends Error {
   }
 }
 
-/** Returns the refusal of a body of more than `maxBytes` bytes. */
+/** Returns the problem for a body of more than `maxBytes` bytes. */
 export function contentTooLarge(maxBytes: number): Problem {
   return new Problem('content-too-large', `The body is larger than ${maxBytes} bytes.`);
 }
 
 export const problemMediaType = 'application/problem+json';
 
-/** The maximum characters of one text, and the maximum bytes of all `errors` together. */
+/** The maximum characters of one string, and the maximum bytes of all `errors` together. */
 const maxText = 1_000;
 const maxErrors = 40 * 1024;
 

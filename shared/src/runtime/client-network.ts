@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * The address in an entry of X-Forwarded-For. Proxies write it plain, in brackets, in quotes, or with a port (RFC 7239
- * section 6). An IPv6 address is returned in its canonical form.
+ * Returns the address in an entry of X-Forwarded-For. Proxies write it plain, in brackets, in quotes, or with a port
+ * (RFC 7239 section 6). An IPv6 address is returned in its canonical notation.
  * @returns undefined when the entry is not an address
  */
 export function addressIn(entry: string): string | undefined {
@@ -16,7 +16,8 @@ export function addressIn(entry: string): string | undefined {
 }
 
 /**
- * The canonical form of an address. An IPv4-mapped IPv6 address becomes its IPv4 address (RFC 4291 section 2.5.5.2).
+ * Returns the canonical notation of an address. An IPv4-mapped IPv6 address becomes its IPv4 address (RFC 4291 section
+ * 2.5.5.2).
  */
 export function plainAddress(address: string): string {
   if (!isIPv6(address)) return address;

@@ -1,4 +1,4 @@
-// Reads a process's environment once into one typed frozen object, and reports all mistakes together.
+// Reads a process's environment once into one typed frozen object, and reports all configuration errors together.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,9 +11,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Variable<T> {
   readonly name: string;
   readonly fallback: string | undefined;
-  /** Throws an error whose message says which values are allowed. `readConfig` adds the given value. */
+  /**
+   * Parses a value. Throws an error with a message that states the allowed values. `readConfig` adds the given value.
+   */
   readonly parse: (text: string) => T;
-  /** The part of a refused value that a message may repeat; undefined for none. Default: all of it. */
+  /** Returns the part of an invalid value that a message may repeat, or undefined for none. Default: all of it. */
   readonly shown?: (text: string) => string | undefined;
 }
 
@@ -21,7 +23,7 @@ type Values<S extends Record<string, Variable<unknown>>> = {
   readonly [K in keyof S]: S[K] extends Variable<infer T> ? T : never;
 };
 
-/** All mistakes in the environment, one on each line. */
+/** All configuration errors of the environment, one on each line. */
 export class ConfigError extends Error {
   readonly mistakes: readonly string[];
 
@@ -57,8 +59,8 @@ export function readConfig<S extends Record<string, Variable<unknown>>>(
 }
 
 /**
- * Runs all readers, also after one of them has failed, so that their mistakes are reported together.
- * @throws ConfigError with the mistakes of all readers; a StartError of a reader counts as a mistake
+ * Runs all readers, also after one of them has failed, so that their configuration errors are reported together.
+ * @throws ConfigError with the errors of all readers, including those of a StartError
  */
 export function readTogether<R extends Record<string, (environment: Environment) => unknown>>(
   environment: Environment,
@@ -124,7 +126,7 @@ function fileOf(environment: Environment, name: string): string | undefined {
   return existsSync(file) ? file : undefined;
 }
 
-/** A text that is not empty. */
+/** A string that is not empty. */
 export function string(name: string, fallback?: string): Variable<string> {
   return { name, fallback, parse: (value) => value };
 }
@@ -152,7 +154,7 @@ export function integer(name: string, range: { min: number; max: number; fallbac
 /** Milliseconds for which a process serves requests after the signal to stop. */
 export const drain = integer('DRAIN_MS', { min: 0, max: 8_000, fallback: 0 });
 
-/** A share from 0 to 1. */
+/** A fraction from 0 to 1. */
 export function share(name: string, fallback: number): Variable<number> {
   return {
     name,
@@ -179,8 +181,8 @@ export function oneOf<const T extends string>(name: string, words: readonly T[],
 }
 
 /**
- * Returns the part of a URL that contains no password: nothing of a text without a scheme, the scheme of a URL with a
- * user or with parameters, and all of any other URL.
+ * Returns the part of a URL that contains no password: undefined without a scheme, the scheme of a URL with a user or
+ * with parameters, and all of any other URL.
  */
 export function withoutPassword(text: string): string | undefined {
   const [scheme] = /^[a-z][a-z0-9+.-]*:\/\//i.exec(text) ?? [];

@@ -8,12 +8,12 @@ export function newId(): string {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Whether a text has the form in which the shop writes an identifier. */
+/** Returns whether a string is an identifier in the shop's notation. */
 export function isId(text: string): boolean {
   return uuid.test(text);
 }
 
-/** Returns an identifier in lower case; undefined when the text does not have the form of one. */
+/** Returns an identifier in lower case; undefined when the string is not an identifier. */
 export function parseId(text: string): string | undefined {
   const id = text.toLowerCase();
   return isId(id) ? id : undefined;

@@ -19,8 +19,8 @@ export function readLogLevel(environment: Environment): LogLevel {
 }
 
 /**
- * The name, message, stack and code of an error. Its other members are omitted, because errors of the database driver
- * contain values of the statement and the refused row: customers' texts and password hashes.
+ * Returns the name, message, stack and code of an error. Its other members are omitted, because errors of the database
+ * driver contain values of the statement and the rejected row, such as customers' data and password hashes.
  */
 function describeError(error: unknown): object {
   const { type, message, stack } =

@@ -3,8 +3,8 @@
 export const memoryBounds = {
   /**
    * Node.js options, in MiB. The first limits the young generation: half of V8's default is as fast and saves 15 to 20
-   * MB. The second limits the old generation to several times the live data of a service. Without it, V8 keeps twice as
-   * much garbage.
+   * MB. The second limits the old generation to several times the live data of a service. Without it, V8 retains twice
+   * as much garbage.
    */
   NODE_OPTIONS: '--max-semi-space-size=8 --max-old-space-size=256',
   /**

@@ -1,4 +1,4 @@
-// Random bytes from a buffer, so that small amounts need no system call each.
+// Returns random bytes from a buffer, so that small amounts need no system call each.
 import { randomFillSync } from 'node:crypto';
 
 const block = Buffer.alloc(4096);

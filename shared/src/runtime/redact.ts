@@ -1,7 +1,7 @@
-// Removes secrets and e-mail addresses from the log. The values of members with known names are replaced. The text of
-// every line is searched as well, because a message may contain a secret.
+// Removes secrets and e-mail addresses from the log. The values of members with known names are replaced. Every line is
+// also searched, because a message may contain a secret.
 
-/** Names of members whose values are secret. */
+/** Names of members with secret values. */
 export const secretMembers: readonly string[] = [
   'password',
   'access_token',

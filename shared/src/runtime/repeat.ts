@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /**
  * Runs `work` immediately, and again after each pause of `every` milliseconds. After a failure, which is passed to
  * `onError`, the work is repeated as usual.
- * @param work gets a signal that is aborted when it should end early
+ * @param work gets a signal that is aborted when it should stop early
  * @returns a function that stops it and waits for the work in progress
  */
 export function startRepeating(

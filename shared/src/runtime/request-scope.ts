@@ -18,8 +18,8 @@ export function inRequest<T>(scope: RequestScope, work: () => T): T {
 }
 
 /**
- * Runs `work` outside the request that started it. For example, a connection may end long after the request that opened
- * it. Timers and connections that outlive the request then keep no reference to it.
+ * Runs `work` outside the request that started it. For example, a connection may close long after the request that
+ * opened it. Timers and connections that outlive the request then retain no reference to it.
  */
 export function outsideRequests<T>(work: () => T): T {
   return atStart(work);

@@ -10,7 +10,7 @@ export interface ProcessLife {
    * Registers a function that stops a part. The functions run in reverse order at SIGTERM, SIGINT or a failed start.
    */
   onStop(label: string, stop: () => Promise<void> | void): void;
-  /** Ends the process like a failed start, for mistakes that are found only after the start. */
+  /** Exits the process like a failed start, for configuration errors that are found only after the start. */
   fail(error: Error): void;
 }
 
@@ -22,10 +22,10 @@ export interface ProcessSettings {
 const stopWithin = 10_000;
 
 /**
- * Runs a process until SIGTERM or SIGINT, or until its parent has ended when it was started with an IPC channel. Then
- * it stops everything in reverse order, within 10 s, and exits with 0. A failed start prints one line for each mistake
+ * Runs a process until SIGTERM or SIGINT, or until its parent has exited when it was started with an IPC channel. Then
+ * it stops everything in reverse order, within 10 s, and exits with 0. A failed start prints one line for each error
  * and exits with 1.
- * @param read reads all settings of the process before anything is started. It throws a ConfigError with every mistake
+ * @param read reads all settings of the process before anything is started. It throws a ConfigError with every error
  */
 export async function runProcess<Settings extends ProcessSettings>(
   name: string,

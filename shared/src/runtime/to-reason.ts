@@ -1,4 +1,4 @@
-// The text of any thrown or emitted value, for messages and logs.
+// Converts any thrown or emitted value to a string for messages and logs.
 
 /**
  * Returns the message of an error, also of an object that only has the members of one, as pg-boss emits. Of an

@@ -17,7 +17,7 @@ export const serviceVariables = {
 export const callerVariables = {
   ...tokenVariables,
   internalSecrets: secretList('INTERNAL_SECRET'),
-  /** The share of responses that are validated by the contract in operation. */
+  /** The fraction of responses that are validated against the contract in operation. */
   contractWatch: share('CONTRACT_WATCH', 0),
 };
 

@@ -13,14 +13,14 @@ export interface ErasureOptions {
   readonly erase: Erase;
 }
 
-/** `more`: a part of it is erased. `waits`: the rest has to be kept for the present. */
+/** `more`: a part of it is erased. `waits`: the rest cannot be erased yet. */
 export type Erased = 'done' | 'more' | 'waits';
 export type Erase = (tx: Transaction, accountId: string) => Promise<Erased>;
 
 const lookEvery = 10_000;
 /** Seconds after each sweep, because requests and events may still be in progress. Then the last sweep follows. */
 const nextSweeps = [60, 3_600, 86_400];
-/** Seconds until the next sweep while some data has to be kept, and after a failure. */
+/** Seconds until the next sweep while some data cannot be erased yet, and after a failure. */
 const retryAfter = 120;
 
 /** Records that the account is erased. The loop of any replica erases its data. A repeated call has no effect. */

@@ -57,9 +57,9 @@ export interface ServiceParts<Context, Consumer extends ConsumerName> {
 }
 
 /**
- * Runs a service as a process, until SIGTERM or SIGINT. A mistake in the environment, a taken port, or a contract whose
- * functions are missing prints one line each and exits with 1. The service waits for a database, a schema or a broker
- * that is not available yet.
+ * Runs a service as a process, until SIGTERM or SIGINT. A configuration error, a taken port, or a contract with missing
+ * functions prints one line each and exits with 1. The service waits for a database, a schema or a broker that is not
+ * available yet.
  */
 export function startService<Config extends ServiceConfig, Context, Consumer extends ConsumerName>(
   service: ServiceSpec<Config, Context, Consumer>,

@@ -3,8 +3,8 @@ import { connectDatabase, type Database, type DatabaseOptions, errorCode } from 
 import { createLog } from '../runtime/index.ts';
 
 /**
- * Runs `use` with a database as soon as the database answers, and closes it afterwards.
- * @throws the driver's error when the database does not answer or refuses the connection, and any error of `use`
+ * Runs `use` with a database as soon as the database responds, and closes it afterwards.
+ * @throws the driver's error when the database does not respond or rejects the connection, and any error of `use`
  */
 export async function withDatabase<T>(
   options: Pick<DatabaseOptions, 'url' | 'name' | 'statementTimeout'>,
@@ -24,7 +24,7 @@ async function untilConnected(database: Database, attempts = 5): Promise<void> {
   try {
     await database.ping();
   } catch (error) {
-    if (attempts === 1 || errorCode(error) !== undefined) throw error; // a time-out has no code
+    if (attempts === 1 || errorCode(error) !== undefined) throw error; // a timeout has no code
     await untilConnected(database, attempts - 1);
   }
 }

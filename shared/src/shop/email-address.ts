@@ -1,4 +1,4 @@
-// E-mail addresses: parsed once, compared and mailed by their ASCII form, shown as they were written.
+// E-mail addresses: parsed once, compared and mailed in their ASCII notation, and shown as they were written.
 import { domainToASCII } from 'node:url';
 
 export interface EmailAddress {
@@ -6,7 +6,7 @@ export interface EmailAddress {
   readonly written: string;
   /** With the domain in ASCII: the address that a mail server gets. */
   readonly ascii: string;
-  /** Equal for all forms of one address: `ascii` in lower case. */
+  /** Equal for all notations of one address: `ascii` in lower case. */
   readonly key: string;
 }
 
@@ -16,19 +16,20 @@ const longestLocalPart = 64;
 const longestAddress = 254;
 const longestDomain = 253;
 
-/** Ignorable characters are refused, because nobody could distinguish two addresses that differ in them. */
+/** Ignorable characters are rejected, because two addresses that differ in them look the same. */
 const localPart =
   /^(?!.*\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 /**
- * The characters that `domainToASCII` may get: those of names, the full stops of UTS #46, and ignorable characters.
- * It would cut off the rest behind a slash, and decode a percent sign.
+ * The characters that `domainToASCII` accepts: those of names, the full stops of UTS #46, and ignorable characters. It
+ * would remove the rest after a slash, and decode a percent sign.
  */
 const domainCharacters = /^[\p{L}\p{M}\p{N}\p{Default_Ignorable_Code_Point}.\u3002\uff0e\uff61-]+$/u;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * Converts the domain by UTS #46. Quoted local parts, comments and addresses of hosts are not accepted.
- * @returns undefined when the text is no address to which an e-mail can be sent
+ * Parses an address and converts its domain by UTS #46. Quoted local parts, comments and addresses of hosts are not
+ * accepted.
+ * @returns undefined when the string is not an address to which an e-mail can be sent
  * @example parseEmail(' Kim@Bücher.example ')?.key // 'kim@xn--bcher-kva.example'
  */
 export function parseEmail(text: string): EmailAddress | undefined {
@@ -44,21 +45,24 @@ export function parseEmail(text: string): EmailAddress | undefined {
   return { written, ascii, key: lowerCase(ascii) };
 }
 
-/** A number at the end would be an IPv4 address, to which `domainToASCII` completes shorter numbers, too. */
+/**
+ * Returns whether the string is a domain. A number at the end would be an IPv4 address, to which `domainToASCII`
+ * completes shorter numbers, too.
+ */
 function isDomain(ascii: string): boolean {
   const labels = ascii.split('.');
   const last = labels.at(-1) ?? '';
   return ascii.length <= longestDomain && labels.length > 1 && /[a-z]/.test(last) && labels.every((e) => label.test(e));
 }
 
-/** The form by which addresses are compared. A text that is no address is only brought into lower case. */
+/** Returns the normalized address for comparisons. A string that is not an address is only converted to lower case. */
 export function emailKey(email: string): string {
   return parseEmail(email)?.key ?? unparsedEmailKey(email);
 }
 
 /**
- * The form without a conversion of the domain: NFC, without surrounding blanks, lower case. Releases until 1.1 compare
- * this form.
+ * Returns the address without a conversion of the domain: NFC, without surrounding blanks, lower case. Releases until
+ * 1.1 compare this value.
  */
 export function unparsedEmailKey(email: string): string {
   return lowerCase(email.normalize('NFC').trim());

@@ -1,4 +1,4 @@
-// The commands that an operator runs, in the form that works for the installation of the shop.
+// The commands that an operator runs, as the installation of the shop requires them.
 import { type Environment, oneOf, readConfig } from '../runtime/config.ts';
 
 const installations = ['npm', 'compose', 'kubernetes'] as const;

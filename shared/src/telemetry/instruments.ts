@@ -8,7 +8,7 @@ const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 /** Seconds between a COMMIT and its event in the queue. */
 const delays = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** Seconds for which a page is kept. */
+/** Seconds for which a page is cached. */
 const ages = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600, 14_400];
 
 function createInstruments(meter: Meter) {

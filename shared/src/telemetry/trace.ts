@@ -54,7 +54,7 @@ export function isTraced(): boolean {
   return traceparent !== undefined && isSampled(traceparent);
 }
 
-/** Ends a span as failed. The error's message is omitted, because it may contain a customer's data. */
+/** Closes a span as failed. The error's message is omitted, because it may contain a customer's data. */
 export function failSpan(span: Span, error: unknown): void {
   span.setAttribute('error.type', errorType(error));
   span.setStatus({ code: SpanStatusCode.ERROR });

@@ -30,7 +30,7 @@ export interface AccessRule {
   /** Undefined when the path has no parameter. */
   readonly resource?: AccessResource;
   readonly body?: () => unknown;
-  /** The media type of a body that is text and not JSON. */
+  /** The media type of a body that is not JSON. */
   readonly mediaType?: string;
   /** Whether tokens are ignored. */
   readonly public?: true;
@@ -38,7 +38,7 @@ export interface AccessRule {
   readonly scope?: string;
   /** Whether a machine may call it with one of its scopes, although the token needs no scope. */
   readonly forMachines?: true;
-  /** Whether the response is a stream that does not end. */
+  /** Whether the response is an endless stream. */
   readonly streams?: true;
   /** The status for a permitted caller. */
   readonly expected: (caller: AccessCaller, target: AccessTarget) => number;

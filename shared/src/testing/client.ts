@@ -97,7 +97,7 @@ function isJson(headers: Readonly<Record<string, string>>): boolean {
   return headers['content-type']?.includes('json') === true;
 }
 
-/** Whether a JSON text has blanks outside of its strings. A line may end after it. */
+/** Returns whether a JSON text has blanks outside of its strings. A final line break is allowed. */
 function hasBlanks(json: string): boolean {
   return /\s/.test(json.trimEnd().replace(/"(?:[^"\\]|\\.)*"/g, '""'));
 }

@@ -1,4 +1,4 @@
-// Shows a test that a transaction has reached a lock that the test holds.
+// Lets a test wait until a transaction waits for a lock of the test.
 import type pg from 'pg';
 
 /**

@@ -14,8 +14,7 @@ export interface Plan {
 }
 
 /**
- * Returns the plan that is used in production: a generic plan for statements that keep their text, a custom plan for
- * the others.
+ * Returns the plan that is used in production: a generic plan for prepared statements, a custom plan for the others.
  */
 async function explain(client: pg.Client, spec: CollectionSpec<never>, input: Input): Promise<Plan> {
   const { text, stablePlan, values } = compile(spec, input);

@@ -1,9 +1,9 @@
-// Makes the connections of services read-only, like those to a former primary after a failover.
+// Makes the connections of services read-only, like those to a previous primary after a failover.
 import { withClient } from '../database/index.ts';
 import type { ServiceName } from '../shop/index.ts';
 
 /**
- * Makes every new connection of these services read-only, or writable again, and ends the present ones.
+ * Makes every new connection of these services read-only, or writable again, and closes the present ones.
  * @param adminUrl the superuser's connection string for the database of the services
  */
 export async function setReadOnly(

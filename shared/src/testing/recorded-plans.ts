@@ -7,7 +7,7 @@ import { nodesOf, type Plan } from './plans.ts';
 interface TableReads {
   /** The names of the indexes in alphabetical order, and `Seq Scan` when the whole table is read. */
   readonly indexes: readonly string[];
-  /** The number of rows that are read, including those that no condition keeps. */
+  /** The number of rows that are read, including those that the conditions exclude. */
   readonly rows: number;
 }
 

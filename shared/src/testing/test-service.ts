@@ -12,7 +12,7 @@ export interface TestService {
   readonly database: pg.Pool;
   /** The output of the process so far. */
   output(): string;
-  /** Sends a signal to the process and waits for its end. */
+  /** Sends a signal to the process and waits until it has exited. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Starts the process again on the same port and database. `environment` is added to the first environment. */
   restart(environment?: Readonly<Record<string, string>>): Promise<void>;

@@ -7,9 +7,9 @@ import { newId } from '../runtime/index.ts';
 export interface TokenClaims {
   readonly accountId?: string;
   readonly scopes?: readonly string[];
-  /** Whether the token belongs to a machine, whose client id is then `accountId`. */
+  /** Whether the token belongs to a machine. Its client id is then `accountId`. */
   readonly isMachine?: boolean;
-  /** Whether the token comes from a log-in with the password that has just happened. */
+  /** Whether the token was issued by a recent log-in with the password. */
   readonly loggedIn?: boolean;
   /** Seconds from the log-in to the issue of the token, with `loggedIn`; default 0. */
   readonly issuedAfter?: number;

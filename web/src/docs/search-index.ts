@@ -17,7 +17,7 @@ export interface SearchEntry {
   readonly text: string;
 }
 
-/** @param document the published document, of which the operations are */
+/** @param document the published document with the operations */
 export function searchIndex(
   document: Node,
   operations: readonly OperationView[],

@@ -43,7 +43,7 @@ function tableOf(lines: readonly string[]): string {
   return [...rows.slice(0, first), '| Variable and default | Meaning |', '|---|---|', ...rows.slice(first)].join('\n');
 }
 
-/** A text of the file, in which addresses are code, and `|`, `<` and `*` are no Markdown. */
+/** Returns a comment of the file as Markdown: addresses become code, and `|`, `<` and `*` are escaped. */
 function escaped(text: string): string {
   return text.replaceAll(/`[^`]*`|\b[a-z]+:\/\/[^\s,)]*[^\s,).:]|[|<*]/g, (part) => {
     if (part.length === 1) return `\\${part}`;

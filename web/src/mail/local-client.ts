@@ -1,4 +1,4 @@
-// Whether a request comes from a program on this machine.
+// Checks whether a request was sent by a program on this machine.
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import { plainAddress } from '@shop/shared/runtime';
@@ -7,7 +7,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);
 loopback.addAddress('::1', 'ipv6');
 
-/** With another name, the request is that of a page whose name resolves to this machine (DNS rebinding). */
+/** With another name, the request was sent by a page with a host name that resolves to this machine (DNS rebinding). */
 const localHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
 
 /** Proxies on this machine pass on requests of other machines. They add one of these header fields. */

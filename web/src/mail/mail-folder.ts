@@ -13,7 +13,7 @@ export interface SentEmail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** Undefined for an e-mail that has only text. */
+  /** Undefined for an e-mail without HTML. */
   readonly html: string | undefined;
   readonly headers: readonly Header[];
 }
@@ -28,7 +28,7 @@ export interface EmailList {
 const extension = '.eml';
 const mostListed = 100;
 
-/** Lists in progress by folder. Simultaneous requests share one, because a list needs the times of all files. */
+/** Lists in progress by folder. Concurrent requests share one, because a list needs the times of all files. */
 const listing = new Map<string, Promise<EmailList>>();
 
 /** Returns the newest e-mails of the folder. */
@@ -86,7 +86,7 @@ async function parse({ path, name, sentAt }: EmailFile): Promise<SentEmail | und
     const addresses = (list: readonly Address[]): string => list.map(addressText).join(', ');
     return { name, sentAt, from: addresses(from ? [from] : []), to: addresses(to), subject, text, html, headers };
   } catch (error) {
-    // The parser refuses files that are nested too deeply or have a very long header.
+    // The parser rejects files that are nested too deeply or have a very long header.
     const subject = `This file is no e-mail: ${toReason(error)}`;
     return { name, sentAt, from: '', to: '', subject, text: '', html: undefined, headers: [] };
   }

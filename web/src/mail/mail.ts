@@ -19,8 +19,9 @@ export interface ShownEmails {
 /** A page that shows the HTML of an e-mail in a frame. */
 const framingPolicy = `${pagePolicy}; frame-src 'self'`;
 /**
- * The HTML of an e-mail: no script, no request, no form, and no access to the shop's pages. Its links open pages that
- * are not restricted. Browsers that support `frame-ancestors` ignore X-Frame-Options (CSP 3 section 6.4.2).
+ * The policy for the HTML of an e-mail: no scripts, requests or forms, and no access to the shop's pages. Its links
+ * open pages without these restrictions. Browsers that support `frame-ancestors` ignore X-Frame-Options (CSP 3 section
+ * 6.4.2).
  */
 const framedPolicy =
   "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; " +

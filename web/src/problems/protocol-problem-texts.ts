@@ -1,4 +1,4 @@
-// The explanations of the problem codes that any operation can answer with.
+// Explains the problem codes that any operation can return.
 
 export const protocolProblemTexts = {
   'invalid-request': {

@@ -18,7 +18,7 @@ export interface PageCacheOptions {
 interface Entry<Response> {
   readonly text: string;
   readonly response: Response;
-  /** How often the page was requested recently, at most `mostUses`. */
+  /** The number of recent requests for the page, at most `mostUses`. */
   uses: number;
   readonly range: PageRange;
   readonly group: Group<Response>;
@@ -34,11 +34,11 @@ interface Group<Response> {
   uses: number;
 }
 
-/** Bytes of an entry besides its text and body, with the response headers. Measured with filters and links. */
+/** Bytes of an entry in addition to its key and body, with the response headers. Measured with filters and links. */
 const entryOverhead = 2_000;
-/** The factor for the text of a request, which is also in the criteria of its page and in the key of its group. */
+/** The number of copies of the request's URL, which is also in the criteria of its page and in the key of its group. */
 const copiesOfText = 4;
-/** The maximum sizes. Longer texts and bodies are rare, and would take memory from all other pages. */
+/** The maximum sizes. Longer URLs and bodies are rare, and would use the memory of all other pages. */
 const [longestText, longestBody] = [2_000, 128 * 1024];
 /** The maximum number of groups in a bucket, because each change is compared with the conditions of all of them. */
 const groupsOfBucket = 500;
@@ -81,7 +81,7 @@ export class PageCache<Response extends WithBody> {
     return this.#bytes;
   }
 
-  /** Returns the response to a request with this text; undefined when none is cached. */
+  /** Returns the response to a request with this key; undefined when none is cached. */
   find(text: string): Response | undefined {
     const entry = this.#entries.get(text);
     if (entry === undefined) return undefined;
@@ -274,7 +274,7 @@ export class PendingRead<Response> {
     if (!this.#changes.some((change) => affects(change, range))) this.#store(text, response, range);
   }
 
-  /** Ends the reading without caching the page. Call it also when reading failed. */
+  /** Stops reading without caching the page. Call it also when reading failed. */
   end(): void {
     this.#ended = true;
     this.#forget();

@@ -35,13 +35,13 @@ export function toPageRange(spec: CollectionSpec<never>, criteria: Criteria, bou
   };
 }
 
-/** Converts a position, whose texts are those of PostgreSQL, into values. */
+/** Converts a position of strings from PostgreSQL into values. */
 function toSortKey(spec: CollectionSpec<never>, sort: readonly SortCriterion[], position: Position): SortKey {
   return sort.map(({ field }, index) => {
     const { type } = fieldNamed(spec, field);
     const column = position[index] ?? null;
     if (column === null) return null;
-    // A text is compared as it is stored, even when a filter accepts it only in another form.
+    // A string is compared as it is stored, even when a filter accepts it only in another notation.
     return type.cast === 'text' ? column : (type.fromJson(JSON.parse(type.write(column))) ?? null);
   });
 }
@@ -83,7 +83,10 @@ function sideOf(range: PageRange, row: RowValues | undefined): 'before' | 'on' |
   return until === undefined || compare(sort, key, until) <= 0 ? 'on' : 'after';
 }
 
-/** Negative when the first key comes before the second one. Absent values come last in both directions. */
+/**
+ * Compares two sort keys. Negative when the first key precedes the second one. Absent values are last in both
+ * directions.
+ */
 function compare(sort: readonly SortCriterion[], one: SortKey, other: SortKey): number {
   for (const [index, { direction }] of sort.entries()) {
     const [a, b] = [one[index] ?? null, other[index] ?? null];
@@ -96,7 +99,10 @@ function compare(sort: readonly SortCriterion[], one: SortKey, other: SortKey): 
   return 0;
 }
 
-/** Text by code point, as `COLLATE "C"` compares it. Times and ids have one form each, so they are compared as text. */
+/**
+ * Compares strings by code point, as `COLLATE "C"` does. Times and ids have only one notation, so they are compared as
+ * strings.
+ */
 function compareValues(one: Value, other: Value): number {
   if (typeof one === 'number' || typeof other === 'number') return Number(one) - Number(other);
   return Buffer.compare(Buffer.from(one), Buffer.from(other));

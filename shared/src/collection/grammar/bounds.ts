@@ -1,4 +1,4 @@
-// The static limits of one request. `check-bounds.ts` and the two parsers refuse requests that exceed them.
+// The static limits of one request. `check-bounds.ts` and the two parsers reject requests that exceed them.
 
 export const bounds = {
   /** Items on a page. */
@@ -7,9 +7,9 @@ export const bounds = {
   conditions: 20,
   /** Values in one list. */
   listValues: 100,
-  /** Values in one list that are parsed, so that a refusal can propose how to split the list. */
+  /** Values in one list that are parsed, so that an error response can propose how to split the list. */
   splitValues: 2_000,
-  /** Queries that a refusal proposes instead of one with lists that are too long. */
+  /** Queries that an error response proposes instead of one with lists that are too long. */
   splitQueries: 20,
   /** Groups in `or`. */
   groups: 5,

@@ -1,4 +1,4 @@
-// Refuses requests that exceed the static limits. The refusal states the limits, the excess, and the nearest accepted
+// Rejects requests that exceed the static limits. The problem states the limits, the excess, and the nearest accepted
 // request.
 import { Problem } from '../../problem/index.ts';
 import { bounds } from './bounds.ts';
@@ -62,7 +62,7 @@ export function checkBounds(spec: CollectionSpec<never>, tree: Tree, criteria: C
   });
 }
 
-/** Whether the request exceeds a limit and is refused. */
+/** Returns whether the request exceeds a limit and is rejected. */
 export function isExcessive({ conditions, groups, count }: Tree): boolean {
   const all = [conditions, ...groups.map((group) => group.conditions)].flat();
   return count.conditions > bounds.conditions || count.groups > bounds.groups || all.some(isLong);
@@ -78,7 +78,7 @@ function sentence({ bound, says, actual }: Excess): string {
 }
 
 /**
- * Returns the request without the excess. Later conditions, values and groups are removed first. A list keeps the
+ * Returns the request without the excess. Later conditions, values and groups are removed first. A list retains the
  * values that meet the field's other conditions. When no value does, the list is removed and the other conditions stay.
  */
 function nearestAccepted(criteria: Criteria): Criteria {

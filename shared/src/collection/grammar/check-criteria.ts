@@ -32,7 +32,7 @@ export function check(
   faults: Fault[],
   found: readonly Fault[] = [],
 ): Criteria {
-  // Criteria beyond a limit are only counted, so that the refusal is fast. The proposed request keeps the client's
+  // Criteria beyond a limit are only counted, so that the rejection is fast. The proposed request has the client's
   // order.
   const inClientOrder = isExcessive(tree);
   const checkAll = (written: readonly WrittenCondition[]) => checkConditions(spec, written, inClientOrder, faults);
@@ -127,7 +127,7 @@ function checkCondition(
   for (const { spelling, written, at } of part.values.slice(0, bounds.splitValues)) {
     if (faults.length > listedFaults) break;
     const ofJson = spelling === 'json' ? field.type.fromJson(written) : undefined;
-    // The specification writes the values of `in` as texts in a body, too.
+    // The specification writes the values of `in` as strings, in a body, too.
     const isText = typeof written === 'string' && (spelling !== 'json' || operator === 'in');
     const value = ofJson ?? (isText ? field.type.fromText(written) : undefined);
     if (value === undefined)

@@ -1,4 +1,4 @@
-// Finds criteria that no row can meet, so that they are answered without a query.
+// Detects criteria that no row can meet, so that the response needs no query.
 import type { Condition, Criteria } from './criteria.ts';
 import type { Value } from './field-types.ts';
 import { type CollectionSpec, fieldNamed } from './spec.ts';
@@ -30,8 +30,8 @@ export function withoutContradictions(spec: CollectionSpec<never>, criteria: Cri
 }
 
 /**
- * Whether the conditions and the value ranges of the fields exclude every row. A row has at most one value in each
- * field, and without a value it meets no condition.
+ * Returns whether the conditions and the value ranges of the fields exclude every row. A row has at most one value in
+ * each field, and without a value it meets no condition.
  */
 export function matchesNothing(spec: CollectionSpec<never>, { conditions, or }: Criteria): boolean {
   if (or.length === 0) return excludeAll(spec, conditions);

@@ -1,12 +1,12 @@
-// A checked request for a page: the one form that both notations become.
+// A checked request for a page, independent of the notation of the request.
 import type { Value } from './field-types.ts';
 import type { Operator, SortCriterion } from './spec.ts';
 
 export type Condition =
   | { readonly field: string; readonly operator: Exclude<Operator, 'in'>; readonly value: Value }
   /**
-   * At least two values, sorted, without duplicates. When a request past a limit is refused, there may be one value,
-   * and the order is the client's. The list is empty when conditions exclude every value of a closed list.
+   * At least two values, sorted, without duplicates. When a request is rejected for exceeding a limit, there may be one
+   * value, and the order is the client's. The list is empty when conditions exclude every value of a closed list.
    */
   | { readonly field: string; readonly operator: 'in'; readonly values: readonly Value[] };
 

@@ -1,7 +1,7 @@
 // The types of fields: how values are read from a query or a body, sent to PostgreSQL, and written as JSON.
 import { parseId } from '../../runtime/index.ts';
 
-/** A checked value. Decimals are scaled integers. Times are RFC 3339 texts in UTC with milliseconds. */
+/** A checked value. Decimals are scaled integers. Times are RFC 3339 strings in UTC with milliseconds. */
 export type Value = string | number;
 
 export interface FieldType {
@@ -11,7 +11,7 @@ export interface FieldType {
   readonly expects: string;
   /** All values, if the type has a closed list of them. */
   readonly values?: readonly string[];
-  /** Parses the text of a query string; undefined when the text is not a value of this type. */
+  /** Parses a value of a query string; undefined when it is not a value of this type. */
   fromText(text: string): Value | undefined;
   /** Reads the value of a JSON body; undefined when it is not a value of this type. */
   fromJson(json: unknown): Value | undefined;
@@ -26,8 +26,8 @@ const maximumDigits = 15;
 
 /**
  * Exact decimal numbers with at most `scale` digits after the point and `15 - scale` before it. They are stored as
- * integers of the smallest unit, so no binary fraction is involved. A query contains plain digits. A body may contain
- * any JSON number, because parseBody refuses numbers that a double would round.
+ * integers of the smallest unit, so binary fractions are not involved. A query contains plain digits. A body may
+ * contain any JSON number, because parseBody rejects numbers that a double would round.
  */
 export function decimal(scale: number): FieldType {
   const fromText = (text: string): number | undefined => {
@@ -63,7 +63,7 @@ function writeDecimal(units: string, scale: number): string {
   return `${negative ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-/** Text in form NFC with at most `maximum` code points, without NUL and lone surrogates. */
+/** Strings in NFC with at most `maximum` code points, without NUL and lone surrogates. */
 export function text(maximum: number): FieldType {
   const read = (json: unknown): string | undefined => {
     if (typeof json !== 'string' || json.length > 2 * maximum || json.includes('\0') || !json.isWellFormed())
@@ -130,8 +130,8 @@ function existsInCalendar(rfc3339: string): boolean {
 }
 
 /**
- * `2026-11-21 03:00:00.12+00`, as PostgreSQL prints a timestamptz(3) in UTC, → `"2026-11-21T03:00:00.120Z"`. The usual
- * form is converted as text, because creating a Date costs more than all other work for a row.
+ * Converts `2026-11-21 03:00:00.12+00`, as PostgreSQL prints a timestamptz(3) in UTC, to `"2026-11-21T03:00:00.120Z"`.
+ * The usual format is converted as a string, because creating a Date costs more than all other work for a row.
  */
 function writeTime(column: string): string {
   const length = column.length;
@@ -179,12 +179,12 @@ export function boolean(): FieldType {
   };
 }
 
-/** A string, or blanks between the tokens of a JSON text. */
+/** A string literal, or blanks between the tokens of a JSON text. */
 const stringOrBlanks = /("(?:[^"\\]|\\.)*"?)|[ \n]+/g;
 
 /**
- * A column that contains JSON text. It is written without the blanks that PostgreSQL adds (`{"a" : 1}` as json,
- * `{"a": 1}` as jsonb), because no other member has any.
+ * A column that contains JSON text. It is written without the blanks that PostgreSQL adds (`{"a" : 1}` as json, `{"a":
+ * 1}` as jsonb), because all other members have no blanks.
  */
 export function json(): FieldType {
   return { ...unfiltered, cast: 'json', write: (column) => column.replace(stringOrBlanks, '$1') };

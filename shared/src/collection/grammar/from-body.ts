@@ -96,7 +96,7 @@ function countConditions(filters: unknown): number {
   return count;
 }
 
-/** Reads as many conditions as are permitted, and one more for the place of the fault. */
+/** Parses as many conditions as are permitted, and one more for the location of the fault. */
 function readConditions(filters: Record<string, unknown>, at: string, faults: Fault[]): WrittenCondition[] {
   const conditions: WrittenCondition[] = [];
   for (const field of Object.keys(filters)) {

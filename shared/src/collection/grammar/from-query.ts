@@ -24,7 +24,7 @@ const settings = ['sort', 'limit', 'cursor', 'fields'];
 
 /**
  * Parses the criteria of a collection request in the query string.
- * @param found faults that are already known; they are refused together with the faults that are found here
+ * @param found known faults, which are reported together with the faults found here
  * @throws Problem `invalid-request` with every fault by parameter and position; `query-too-costly` past a limit
  */
 export function fromQuery(spec: CollectionSpec<never>, query: Query, found: readonly Fault[] = []): Criteria {
@@ -88,7 +88,7 @@ interface Item {
 
 /**
  * Returns all conditions on one field. Plain values form one list, with the operator `in` when there are several. When
- * one condition cannot be parsed, none is returned, so that no fault is reported that only follows from it.
+ * one condition cannot be parsed, no condition is returned, so that no consequential fault is reported.
  */
 function readFilter(field: string, texts: readonly string[], faults: Fault[]): WrittenCondition[] {
   const before = faults.length;
@@ -130,7 +130,7 @@ function isKnown({ operator }: { readonly operator: string }): boolean {
 const operatorAhead = /[A-Za-z_]+:/y;
 const timeAhead = /[0-9]{4}-[0-9]{2}-[0-9]{2}T/y;
 
-/** Scans the text once. A fault ends the scan, because the text after an invalid quote has no meaning. */
+/** Scans the string once. A fault stops the scan, because the rest after an invalid quote has no meaning. */
 function readItems(text: string, place: { parameter: string; occurrence?: number }, faults: Fault[]): Item[] {
   const items: Item[] = [];
   let index = 0;

@@ -73,8 +73,8 @@ function toFilters(spec: CollectionSpec<never>, conditions: readonly Condition[]
         const others = group.flatMap((other) => (other.operator === 'ne' ? [json(other.value)] : []));
         operators.ne = others.length === 1 ? others[0] : others;
       } else if (condition.operator === 'eq' && operators.eq !== undefined) {
-        // A body can contain each operator only once. A second `eq` came from an `in` with one value, so it is written
-        // as `in`.
+        // A body can contain each operator only once. A second `eq` was an `in` with one value, so it is written as
+        // `in`.
         operators.in = [json(condition.value)];
       } else operators[condition.operator] = json(condition.value);
     }

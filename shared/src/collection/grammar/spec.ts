@@ -9,7 +9,7 @@ export type Direction = 'asc' | 'desc';
 export const ordered: readonly Operator[] = operators;
 /** Operators of fields that are compared for equality only. */
 export const matched: readonly Operator[] = ['eq', 'ne', 'in'];
-/** The operators of fields whose filters list values. */
+/** The operators of fields with filters that list values. */
 export const listed: readonly Operator[] = ['eq', 'in'];
 /** The empty list of operators, for fields that are only shown. */
 export const none: readonly Operator[] = [];
@@ -18,7 +18,7 @@ export interface Field<Context = unknown> {
   readonly type: FieldType;
   /** The operators of a filter on the field; empty when it cannot be filtered by. */
   readonly operators: readonly Operator[];
-  /** The column, or an SQL expression when the field is only shown. It is trusted text from the source code. */
+  /** The column, or an SQL expression when the field is only shown. It is trusted SQL text from the source code. */
   readonly column: string;
   readonly sortable?: boolean;
   /** Whether the column may be NULL. The member is then absent, last in every sort order, and meets no condition. */
@@ -58,7 +58,7 @@ export interface SortCriterion {
   readonly direction: Direction;
 }
 
-/** Restricts the rows: a column equals the value, or the row meets a condition on it. The SQL is trusted text. */
+/** Restricts the rows: a column equals the value, or the row meets a condition on it. The SQL text is trusted. */
 export type ScopeCondition = { readonly cast: FieldType['cast'] } & (
   | { readonly column: string }
   | { readonly condition: (parameter: string) => string }
@@ -69,7 +69,7 @@ export interface CollectionSpec<Context = unknown> {
    * The name of the collection. It is a part of every cursor, so that a cursor of one collection is invalid in another.
    */
   readonly name: string;
-  /** The table, with alias and joins if needed. Trusted text. */
+  /** The table, with alias and joins if needed, as trusted SQL text. */
   readonly from: string;
   /**
    * Every public member in the order of the response, and fields for filters only. `id` has to be among them, sortable
@@ -88,9 +88,7 @@ export function findField<Context>(spec: CollectionSpec<Context>, name: string):
   return Object.hasOwn(spec.fields, name) ? spec.fields[name] : undefined;
 }
 
-/**
- * @throws RangeError when the table has no such field. This is a bug, because names from clients are checked before.
- */
+/** @throws RangeError for an unknown field. This is a bug, because names from clients are checked before. */
 export function fieldNamed(spec: CollectionSpec<never>, name: string): Field<never> {
   const field = spec.fields[name];
   if (!field) throw new RangeError(`${spec.name} has no field ${name}`);

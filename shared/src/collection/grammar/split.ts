@@ -1,13 +1,13 @@
-// Splits criteria with lists that are too long into several criteria whose results together are the same.
+// Splits criteria with lists that are too long into several criteria with the same results together.
 import { bounds } from './bounds.ts';
 import type { Condition, Criteria } from './criteria.ts';
 
 /**
- * Each long list is split into lists of the permitted length, and each combination of them is a query. A row that meets
- * all conditions has one value in each field, so it is in the result of at least one query. The lists keep the order of
- * their values.
- * @returns undefined when there are more queries than a refusal may propose, or when a list is empty, because several
- * negations exclude all values of a field: no query has an empty list
+ * Splits each long list into lists of the permitted length, and returns a query for each combination of them. A row
+ * that meets all conditions has one value in each field, so it is in the result of at least one query. The lists
+ * preserve the order of their values.
+ * @returns undefined when there are more queries than a problem may propose, or when a list is empty because several
+ * negations exclude all values of a field
  */
 export function splitCriteria(criteria: Criteria): Criteria[] | undefined {
   const conditions = [criteria.conditions, ...criteria.or].flat();

@@ -2,7 +2,7 @@
 import type { Fault } from '../../problem/index.ts';
 import { bounds } from './bounds.ts';
 
-/** The place of a part in the request, as a member of a problem document's `errors`. */
+/** The location of a part in the request, as a member of a problem document's `errors`. */
 export type InputLocation =
   | {
       readonly parameter: string;
@@ -13,7 +13,7 @@ export type InputLocation =
     }
   | { readonly pointer: string };
 
-/** A value as it was written: text in a query, any JSON value in a body. */
+/** A value as the client wrote it: a string in a query, any JSON value in a body. */
 export interface WrittenValue {
   readonly spelling: 'text' | 'json';
   readonly written: unknown;
@@ -55,7 +55,7 @@ export interface Tree {
   fields?: WrittenValue[];
 }
 
-/** Returns a fault at a place, with the accepted values when they are a closed list. */
+/** Returns a fault at a location, with the accepted values when they are a closed list. */
 export function fault(at: InputLocation, detail: string, accepted?: readonly string[]): Fault {
   return { ...at, detail, ...(accepted ? { accepted } : {}) };
 }
@@ -67,7 +67,7 @@ export function surplusCriterion(at: InputLocation, count: number): Fault {
 
 const shownCharacters = 40;
 
-/** Quotes the client's own text for a sentence. It is truncated and contains no control characters. */
+/** Quotes the client's own input for a sentence. It is truncated and contains no control characters. */
 export function shown(written: unknown): string {
   const text = typeof written === 'string' ? written.toWellFormed() : (JSON.stringify(written) ?? 'undefined');
   const cut = text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text;

@@ -1,4 +1,5 @@
-// The parameters of a statement: for each parameter the place of its value in a request, and never the value itself.
+// The parameters of a statement. Each parameter refers to the location of its value in a request, and never contains
+// the value itself.
 import type { Criteria, Position } from '../grammar/criteria.ts';
 
 /** Values for the scope of a spec: name → value. */
@@ -10,7 +11,7 @@ export interface Input {
   readonly scope: Scope;
 }
 
-/** The place of a condition: outside alternatives, or in one of them. It is the same in every request of a shape. */
+/** The location of a condition: outside alternatives, or in one of them. It is the same in every request of a shape. */
 export interface ConditionLocation {
   readonly group?: number;
   readonly index: number;

@@ -7,12 +7,13 @@ import type { InputLocation } from '../grammar/tree.ts';
 
 export interface Cursors {
   /**
-   * The same position and binding give the same cursor, so that an unchanged page has an unchanged text and entity tag.
-   * @param binding identifies the query of the cursor; the cursor can only be decrypted with the same text
+   * Encrypts a position. The same position and binding produce the same cursor, so that an unchanged page has an
+   * unchanged body and entity tag.
+   * @param binding identifies the query of the cursor; decryption requires the same binding
    */
   seal(position: Position, binding: string): string;
   /**
-   * @param at the place of the cursor in the request
+   * @param at the location of the cursor in the request
    * @throws Problem `invalid-cursor` when the shop did not encrypt it with this binding
    */
   open(cursor: string, binding: string, at: InputLocation): Position;
@@ -36,12 +37,12 @@ export function createCursors(keys: readonly Buffer[]): Cursors {
   return {
     seal(position, binding) {
       const content = JSON.stringify(position);
-      // JSON contains no line break outside its texts, so a line break marks the end of the content.
+      // JSON contains line breaks only between its tokens, so a line break marks the end of the content.
       const nonce = createHmac('sha256', nonceKey).update(`${content}\n${binding}`).digest().subarray(0, nonceBytes);
       const cipher = createCipheriv(algorithm, newest, nonce);
       cipher.setAAD(Buffer.from(binding));
       const sealed = cipher.update(content, 'utf8');
-      // Returns no further bytes, because this mode of AES has no padding.
+      // Returns no further bytes, because this mode of AES does not use padding.
       cipher.final();
       return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64url');
     },
@@ -66,7 +67,7 @@ export function createCursors(keys: readonly Buffer[]): Cursors {
 function tryOpen(secret: KeyObject, cursor: string, binding: string): Position | undefined {
   if (cursor.length > bounds.cursorCharacters) return undefined;
   const bytes = Buffer.from(cursor, 'base64url');
-  // Decoding ignores characters outside base64url, but a cursor must have exactly one valid text.
+  // Decoding ignores characters outside base64url, but a cursor must have exactly one valid encoding.
   if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== cursor) return undefined;
   const decipher = createDecipheriv(algorithm, secret, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
   decipher.setAAD(Buffer.from(binding));

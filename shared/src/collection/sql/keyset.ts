@@ -1,4 +1,4 @@
-// The SQL condition "after this row" in a total order, in a form for which PostgreSQL seeks in an index instead of
+// The SQL condition "after this row" in a total order, written so that PostgreSQL seeks in an index instead of
 // filtering.
 import type { Direction } from '../grammar/spec.ts';
 

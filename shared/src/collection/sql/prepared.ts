@@ -16,16 +16,16 @@ export interface Prepared {
 const keptShapes = 500;
 const usesBeforeName = 3;
 /**
- * Every connection keeps its named statements, which take 0.1 to 0.15 kB of PostgreSQL's memory for each character of
- * their text. Clients can send any number of different queries, so the total length of named statements is limited: 15
- * MB for each connection at most. Other statements are planned each time. Usual texts have 250 to 3,500 characters, a
- * list of brands by rating 6,700.
+ * Every connection stores its named statements, which use 0.1 to 0.15 kB of PostgreSQL's memory for each character of
+ * SQL text. Clients can send any number of different queries, so the total length of named statements is limited: at
+ * most 15 MB for each connection. Other statements are planned each time. Usual statements have 250 to 3,500
+ * characters, a list of brands by rating 6,700.
  */
 const namedCharacters = 100_000;
 const longestNamed = 8_000;
 
 /**
- * Text → name, for the whole process, because collections may share a connection, on which a name identifies one
+ * SQL text → name, for the whole process, because collections may share a connection, on which a name identifies one
  * statement.
  */
 const names = new Map<string, string>();
@@ -56,7 +56,10 @@ export class PreparedStatements {
     return { statement, name: statement.stablePlan && uses >= usesBeforeName ? this.#nameOf(statement) : undefined };
   }
 
-  /** The same text always has the same name, also after its shape was removed from the cache. */
+  /**
+   * Returns the name of a statement. The same SQL text always has the same name, also after its shape was removed from
+   * the cache.
+   */
   #nameOf({ text }: Statement): string | undefined {
     const known = names.get(text);
     if (known !== undefined || text.length > Math.min(longestNamed, charactersLeft)) return known;

@@ -1,5 +1,5 @@
-// Reads one page: converts criteria to SQL, rows to JSON text, and the last row to a cursor. No other part accesses the
-// database.
+// Reads one page: converts criteria to SQL, rows to JSON text, and the last row to a cursor. No other module of
+// collections accesses the database.
 import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { Problem } from '../../problem/index.ts';

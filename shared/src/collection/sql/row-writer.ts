@@ -1,4 +1,4 @@
-// Converts rows as PostgreSQL prints them into JSON text, without a model or parsed values in between.
+// Converts rows as PostgreSQL prints them into JSON text, without a model or parsed values.
 import { type CollectionSpec, fieldNamed, membersOf } from '../grammar/spec.ts';
 
 /** Writes the JSON object of one row. */
@@ -32,8 +32,8 @@ export function rowWriter<Context>(
 }
 
 /**
- * The SELECT or RETURNING list of all members as text, in the order of the table. For operations that show one
- * resource.
+ * Returns the SELECT or RETURNING list of all members as text, in the order of the table. For operations that return
+ * one resource.
  */
 export function selectAll(spec: CollectionSpec<never>): string {
   return membersOf(spec)

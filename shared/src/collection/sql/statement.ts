@@ -1,5 +1,5 @@
-// Compiles checked criteria to one parameterised SELECT for their shape. The text is created once, and the values for
-// each request.
+// Compiles checked criteria to one parameterised SELECT for their shape. The SQL text is created once, and the values
+// for each request.
 
 import type { Condition, Criteria } from '../grammar/criteria.ts';
 import { type CollectionSpec, fieldNamed, membersOf } from '../grammar/spec.ts';
@@ -20,7 +20,7 @@ export interface Statement {
 
 /**
  * Up to this number of values, each value of a list is a branch of a UNION, and the branches are merged lazily. For
- * more values, LATERAL keeps the text short.
+ * more values, LATERAL limits the length of the SQL text.
  */
 const unionBranches = 8;
 
@@ -189,7 +189,8 @@ function selected(spec: CollectionSpec<never>, criteria: Criteria): Map<string, 
 }
 
 /**
- * OFFSET 0 keeps PostgreSQL from a scan in the sort order, which could read every row to find the few matching ones.
+ * Returns the FROM clause. OFFSET 0 prevents a scan in the sort order, which could read every row to find the few
+ * matching ones.
  */
 function fromSql(spec: CollectionSpec<never>, { keys }: Branch, bind: Bind): string {
   if (keys.length === 0) return spec.from;
@@ -217,7 +218,7 @@ function sortColumns(
       column,
       direction,
       nullable: nullable === true && !settled,
-      // The parameter is bound only where it is used, because PostgreSQL refuses a parameter that does not occur in the
+      // The parameter is bound only where it is used, because PostgreSQL rejects a parameter that does not occur in the
       // statement.
       get parameter() {
         if (!position || position[index] === null) return undefined;

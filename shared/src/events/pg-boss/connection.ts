@@ -1,5 +1,5 @@
-// The connection to pg-boss. It is opened in the background until the database answers; pg-boss itself survives later
-// losses.
+// The connection to pg-boss. It is opened in the background until the database responds; pg-boss itself recovers from
+// later losses.
 
 import { PgBoss } from 'pg-boss';
 import { withClient } from '../../database/index.ts';
@@ -34,7 +34,7 @@ export class Connection {
     this.#connecting = this.#connect();
   }
 
-  /** Resolves when PostgreSQL was reached, or after `connectTimeout`; the connection keeps trying in both cases. */
+  /** Resolves when PostgreSQL was reached, or after `connectTimeout`. The connection continues to try in both cases. */
   async firstConnect(): Promise<void> {
     const { connectTimeout = usualConnectTimeout } = this.#options;
     await Promise.race([this.#connecting, new Promise((resolve) => setTimeout(resolve, connectTimeout).unref())]);

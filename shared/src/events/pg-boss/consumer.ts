@@ -13,7 +13,7 @@ export async function startWork(boss: PgBoss, topology: Topology, subscription: 
       includeMetadata: true,
       burstWhenBatchFull: true,
       pollingIntervalSeconds: 0.5,
-      notifyPollingIntervalSeconds: 1, // delayed retries come due without a NOTIFY
+      notifyPollingIntervalSeconds: 1, // delayed retries become due without a NOTIFY
     },
     async (jobs: JobWithMetadata<Payload>[]) => {
       await Promise.all(jobs.map((job) => handleJob(boss, topology, subscription, job)));
@@ -22,10 +22,9 @@ export async function startWork(boss: PgBoss, topology: Topology, subscription: 
 }
 
 /**
- * Handles one job. A delivery that is retried becomes a new job, as it becomes a new message in RabbitMQ, and so does a
- * dead letter. All jobs of a batch can therefore be completed by one statement of pg-boss. Its own retries are only for
- * jobs whose process died. If the process dies before the old job is completed, the delivery exists twice, and none is
- * lost.
+ * Handles one job. A retried delivery becomes a new job, as it becomes a new message in RabbitMQ, and so does a dead
+ * letter. All jobs of a batch can therefore be completed by one statement of pg-boss. Its own retries are only for jobs
+ * of a dead process. If the process dies before the old job is completed, the delivery exists twice, and none is lost.
  */
 async function handleJob(
   boss: PgBoss,

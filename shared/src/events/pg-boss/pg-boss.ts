@@ -6,7 +6,7 @@ import { Connection, type PgBossOptions } from './connection.ts';
 import { deadLettersOf } from './dead-letters.ts';
 import { insertMessages, toDeadQueue } from './queues.ts';
 
-/** Resolves when PostgreSQL was reached, or after `connectTimeout`; the transport keeps trying in both cases. */
+/** Resolves when PostgreSQL was reached, or after `connectTimeout`. The transport continues to try in both cases. */
 export async function connectPgBoss(options: PgBossOptions): Promise<Transport> {
   const { topology } = options;
   const connection = new Connection(options);

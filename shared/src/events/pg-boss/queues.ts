@@ -15,7 +15,7 @@ export interface Payload {
 }
 
 // Seconds after which a job is delivered again because its process has died and sends no heartbeats, at most
-// `deliveryLimit` times. pg-boss permits no less.
+// `deliveryLimit` times. This is the minimum of pg-boss.
 const heartbeatSeconds = 10;
 // Seconds after which a job is delivered again although its process lives. Handlers take milliseconds, but some seconds
 // while their database is unavailable, and such an attempt must not count.

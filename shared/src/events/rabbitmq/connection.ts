@@ -21,13 +21,13 @@ const heartbeatSeconds = 5;
 const connectWithin = 5_000;
 const closeWithin = 1_000;
 
-// Replies that retrying cannot fix: 403 access refused, 406 precondition failed (exists with other arguments), 530 not
-// allowed (no such vhost).
+// Reply codes of errors that retrying cannot fix: 403 access refused, 406 precondition failed (exists with other
+// arguments), 530 not allowed (no such vhost).
 const refusals = new Set([403, 406, 530]);
 
 /**
- * Resolves when the connection is open, or after `connectTimeout`; it keeps trying in both cases.
- * @throws StartError when the broker refuses credentials, the vhost or the topology within that time
+ * Resolves when the connection is open, or after `connectTimeout`. It continues to try in both cases.
+ * @throws StartError when the broker rejects credentials, the vhost or the topology within that time
  */
 export async function openConnection<C extends Channel>(options: ConnectionOptions<C>): Promise<Connection<C>> {
   const connection = new Connection(options);
@@ -66,7 +66,7 @@ export class Connection<C extends Channel> {
     return this.#alarm;
   }
 
-  /** Closes this connection and opens a new one, for a broker that does not answer. */
+  /** Closes this connection and opens a new one, for a broker that does not respond. */
   drop(reason: string): void {
     if (this.#current !== undefined) this.#drop(this.#current.model, reason);
   }
@@ -129,7 +129,7 @@ export class Connection<C extends Channel> {
   }
 
   /**
-   * Resolves at the first connection, or after `connectTimeout`. Rejects when the broker refuses the connection before
+   * Resolves at the first connection, or after `connectTimeout`. Rejects when the broker rejects the connection before
    * that.
    */
   #firstConnect(recovering: RecoveringChannelModel): Promise<void> {
@@ -206,7 +206,7 @@ export class Connection<C extends Channel> {
   }
 }
 
-/** Destroys the socket, because a regular close would wait for a reply, which a hanging broker never sends. */
+/** Destroys the socket, because a regular close would wait for a response, which a hanging broker never sends. */
 function destroy(model: ChannelModel, reason: string): void {
   const { stream } = model.connection as unknown as { readonly stream: Socket };
   stream.destroy(new Error(reason));

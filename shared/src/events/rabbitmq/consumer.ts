@@ -12,7 +12,7 @@ const resolveAgainAfter = 1_000;
 
 /**
  * Starts a consumer. It continues after every loss of the broker.
- * @throws StartError when the broker refuses credentials, the vhost or the topology
+ * @throws StartError when the broker rejects credentials, the vhost or the topology
  */
 export async function openConsumer(
   options: RabbitmqOptions,
@@ -111,7 +111,7 @@ class Deliveries {
       try {
         const outcome = await this.#resolve(message, verdict);
         if (outcome === 'confirmed') return channel.ack(message);
-        // The delivery is not retried: waiting would not restore the queue, and each such delivery occupies a place of
+        // The delivery is not retried: waiting would not restore the queue, and each such delivery occupies a slot of
         // the prefetch.
         if (outcome === 'unroutable') {
           this.#reportLoss();

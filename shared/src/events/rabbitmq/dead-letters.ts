@@ -9,7 +9,7 @@ export function deadLettersOf(
   names: Names,
   publisher: Publisher,
 ): Pick<Transport, 'deadLetters' | 'replay' | 'discard'> {
-  /** Fetches dead letters until `look` returns true. Those that `look` did not acknowledge return to their place. */
+  /** Fetches dead letters until `look` returns true. Those that `look` did not acknowledge return to their position. */
   const walk = async (consumer: string, look: (message: GetMessage, ack: () => void) => Promise<boolean>) => {
     const channel = await publisher.connection.model().createChannel();
     channel.on('error', () => {});

@@ -14,7 +14,7 @@ interface Outgoing {
 
 const confirmWithin = 5_000;
 
-/** @throws StartError when the broker refuses credentials, the vhost or the topology */
+/** @throws StartError when the broker rejects credentials, the vhost or the topology */
 export async function openPublisher(options: RabbitmqOptions, names: Names): Promise<Publisher> {
   const { topology, declares } = options;
   /** The correlation ids of messages that the broker returned as unroutable. */
@@ -106,8 +106,8 @@ export class Publisher {
       let unconfirmed = messages.length;
       const timer = setTimeout(() => {
         resolve([...outcomes]);
-        // A blocked broker reports when it accepts messages again, so its connection is kept. Any other connection is
-        // replaced, which frees unsent messages.
+        // A blocked broker reports when it accepts messages again, so its connection stays open. Any other connection
+        // is replaced, which frees unsent messages.
         if (this.connection.blocked() === undefined)
           this.connection.drop(`no confirm within ${confirmWithin / 1000} s`);
       }, confirmWithin);

@@ -9,7 +9,7 @@ import type { RabbitmqOptions } from './options.ts';
 import { openPublisher } from './publisher.ts';
 import { toNames } from './topology.ts';
 
-/** @throws StartError when the broker refuses credentials, the vhost or the topology */
+/** @throws StartError when the broker rejects credentials, the vhost or the topology */
 export async function connectRabbitmq(options: RabbitmqOptions): Promise<Transport> {
   const names = toNames(options.namespace);
   const delays = retryDelays(options.topology);

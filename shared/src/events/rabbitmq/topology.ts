@@ -54,8 +54,8 @@ export interface ConsumerDeclarations {
 }
 
 /**
- * At-least-once dead-lettering (RabbitMQ 3.10 and later) requires reject-publish. It keeps a message until its new
- * queue has accepted it.
+ * Returns the arguments of a queue. At-least-once dead-lettering (RabbitMQ 3.10 and later) requires reject-publish. It
+ * stores a message until its new queue has accepted it.
  */
 function deadLettersTo(exchange: string, queue: string): QueueArguments {
   return {

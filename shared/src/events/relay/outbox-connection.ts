@@ -32,7 +32,7 @@ export class OutboxConnection {
       application_name: name,
       connectionTimeoutMillis: 3_000,
       query_timeout: 10_000,
-      // If the relay hangs, PostgreSQL ends its transaction after this time and frees its rows.
+      // If the relay hangs, PostgreSQL aborts its transaction after this time and frees its rows.
       idle_in_transaction_session_timeout: 20_000,
       keepAlive: true,
     });

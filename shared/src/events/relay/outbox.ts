@@ -1,12 +1,12 @@
 // The statements on the outbox, and the meaning of its columns.
 import type { Queryable } from '../../database/index.ts';
 
-/** Every relay of a schema holds this lock in shared mode from its claim until its marks are committed. */
+/** Every relay of a schema holds this lock in shared mode from its claim until its updates are committed. */
 export const batchLock = "hashtextextended('outbox:' || current_schema(), 0)";
 
 /**
- * The time from which the age of an unpublished row is measured. A row that no queue accepts keeps its age when it is
- * rescheduled.
+ * The time from which the age of an unpublished row is measured. A row that no queue accepts is rescheduled without
+ * changing its age.
  */
 export const waitingSince = 'CASE WHEN problem IS NULL THEN next_attempt_at ELSE created_at END';
 

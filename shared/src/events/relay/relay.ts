@@ -1,5 +1,5 @@
-// Publishes the outbox. One transaction claims unpublished rows, sends them to the broker and marks the confirmed ones,
-// so the rows of a relay that dies are free immediately. Any number of relays may run.
+// Publishes the outbox. One transaction claims unpublished rows, sends them to the broker and marks the confirmed ones.
+// So the rows of a relay that dies are free immediately. Any number of relays may run.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { isDatabaseUnavailable } from '../../database/index.ts';
@@ -29,8 +29,8 @@ export interface Relay {
 }
 
 /**
- * Milliseconds to pause after a batch, so that events that arrive meanwhile share the next batch. The first event after
- * an idle time does not wait.
+ * Milliseconds to pause after a batch, so that events that arrive meanwhile are sent in one batch. The first event
+ * after an idle time does not wait.
  */
 const batchDelay = 60;
 const longestDelay = 2_000;
@@ -89,10 +89,10 @@ class OutboxRelay implements Relay {
         if (claimed < this.#batchSize) await this.#waitForRows();
       } catch (error) {
         failures += 1;
-        // The connection is closed, because one that failed or does not answer would block every later batch.
+        // The connection is closed, because a failed or hanging one would block every later batch.
         if (!(error instanceof BrokerUnavailableError)) this.#connection.abandon();
         this.#log.warn(unavailableOrUnexpected(error), 'events wait in the outbox');
-        // New events do not end this pause, because they would fail for the same reason.
+        // New events do not shorten this pause, because they would fail for the same reason.
         const delay = Math.min(50 * 2 ** failures, longestDelay) * (0.5 + Math.random() / 2);
         await sleep(delay, undefined, { signal: this.#stop.signal }).catch(() => {});
       }

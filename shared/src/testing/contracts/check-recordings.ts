@@ -14,8 +14,8 @@ import { differences, fillIn } from './placeholders.ts';
 import { type RecordedCall, type RecordedEvent, recordedEvents } from './recordings.ts';
 
 /**
- * The states of a service, by the name that recordings give them. Each function creates its state and returns the texts
- * of the placeholders that belong to it.
+ * The states of a service, by their name in recordings. Each function creates its state and returns the values of its
+ * placeholders.
  */
 export type ProviderStates = Readonly<Record<string, () => Promise<Readonly<Record<string, string>>>>>;
 
@@ -65,7 +65,7 @@ export interface ReceivedEvents {
 }
 
 /**
- * Receives events in place of the services that recorded events of a provider. They must not run.
+ * Receives events instead of the services that recorded events of a provider. They must not run.
  * @param url the address of the broker
  */
 export async function receiveEvents(url: string, provider: ServiceName): Promise<ReceivedEvents> {

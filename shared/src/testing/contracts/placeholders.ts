@@ -1,14 +1,14 @@
-// Placeholders in recordings: `<name>` stands for a text that differs from run to run, such as an id or a time.
+// Placeholders in recordings: `<name>` replaces a value that differs from run to run, such as an id or a time.
 import { isNode } from '../../contract/index.ts';
 import { newId } from '../../runtime/index.ts';
 
-/** The texts of placeholders, by name. */
+/** The values of placeholders, by name. */
 export type Values = Map<string, string>;
 
 const placeholder = /<([A-Za-z]+)>/g;
 
 /**
- * Returns the recorded value with the text of each placeholder. A placeholder without a text gets one, which is added
+ * Returns the recorded value with the value of each placeholder. A placeholder without a value gets one, which is added
  * to `values`: the present time when its name ends in `At`, and otherwise a new id.
  */
 export function fillIn(recorded: unknown, values: Values): unknown {
@@ -24,8 +24,8 @@ export function fillIn(recorded: unknown, values: Values): unknown {
 }
 
 /**
- * Returns how a value differs from the recorded one, one line for each place; empty when it has everything that is
- * recorded. Placeholders without a text get the text that stands in their place, which is added to `values`.
+ * Returns the differences between a value and the recorded one, one line for each location; empty when it contains
+ * everything that is recorded. Placeholders without a value get the actual one, which is added to `values`.
  * @param extent `whole` when further members and items are differences, too
  */
 export function differences(recorded: unknown, actual: unknown, values: Values, extent: 'part' | 'whole'): string[] {
@@ -48,7 +48,9 @@ export function differences(recorded: unknown, actual: unknown, values: Values, 
   return compare(recorded, actual, '');
 }
 
-/** Whether a text is the recorded one. Gives each placeholder that has no text yet the text in its place. */
+/**
+ * Returns whether a string matches the recorded one. Each placeholder without a value gets the string at its position.
+ */
 function fits(recorded: string, actual: string, values: Values): boolean {
   // In a path, a placeholder is at most one segment or one value of the query.
   const any = recorded.startsWith('/') ? '[^/?&]+' : '.+';

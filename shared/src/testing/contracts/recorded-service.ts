@@ -1,4 +1,4 @@
-// A server in place of a service, for the tests of its consumers. It answers as recorded.
+// A server that replaces a service in the tests of its consumers. It returns the recorded responses.
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServiceTokens } from '../../auth/index.ts';
@@ -13,8 +13,8 @@ import { type RecordedCall, recordedCalls } from './recordings.ts';
 export interface RecordedService {
   readonly url: string;
   /**
-   * Sets the states in which the next calls are answered, one after the other. The last state stays. Before the first
-   * state no call is expected.
+   * Sets the states for the next calls, one after the other. The last state stays. Before the first state no call is
+   * expected.
    */
   given(...states: string[]): void;
   /** The calls that differ from the recordings, and the recordings without a call; empty when they agree. */
@@ -23,10 +23,10 @@ export interface RecordedService {
 }
 
 /**
- * Starts a server that answers the calls of a consumer as recorded, on a free loopback port. Each call must have the
- * credentials that the service's contract demands. A call that differs from the recordings is answered 500. The server
- * is always ready.
- * @param texts the texts of placeholders that occur in responses only
+ * Starts a server that returns recorded responses to the calls of a consumer, on a free loopback port. Each call must
+ * have the credentials that the service's contract requires. A call that differs from the recordings gets 500. The
+ * server is always ready.
+ * @param texts the values of placeholders that occur in responses only
  */
 export async function startRecordedService(
   consumer: string,

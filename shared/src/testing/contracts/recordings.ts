@@ -1,5 +1,5 @@
 // Consumer contracts: the calls and events that one workspace sends to a service or receives from it.
-// shared/contracts/recordings.yaml defines their form.
+// shared/contracts/recordings.yaml defines their schema.
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ import { type ServiceName, serviceNames } from '../../shop/index.ts';
 import { fillIn, type Values } from './placeholders.ts';
 
 interface Recorded {
-  /** The workspace that keeps the recording: a service, `gateway` or `shared`. */
+  /** The workspace that contains the recording: a service, `gateway` or `shared`. */
   readonly consumer: string;
   readonly provider: ServiceName;
   /** The state of the provider. */
@@ -60,7 +60,10 @@ function validator(): ValidateFunction<Recordings> {
   return compiled;
 }
 
-/** Returns the recorded calls. @throws Error when a file does not have the form of recordings */
+/**
+ * Returns the recorded calls.
+ * @throws Error when a file violates the schema of recordings
+ */
 export function recordedCalls(filter: RecordingFilter): RecordedCall[] {
   return filesOf(filter).flatMap(({ consumer, provider, recordings }) =>
     (recordings.calls ?? []).map(({ request, body, response, ...call }) => {
@@ -72,7 +75,7 @@ export function recordedCalls(filter: RecordingFilter): RecordedCall[] {
 
 /**
  * Returns the recorded events.
- * @throws Error when a file does not have the form of recordings, or an event violates the schema of its type
+ * @throws Error when a file violates the schema of recordings, or an event violates the schema of its type
  */
 export function recordedEvents(filter: RecordingFilter): RecordedEvent[] {
   return filesOf(filter).flatMap(({ consumer, provider, recordings }) =>
@@ -98,7 +101,7 @@ function filesOf({ consumer = '*', provider = '*' as ServiceName }: RecordingFil
   });
 }
 
-/** Returns a message with the recorded event. Placeholders without a text get one, which is added to `values`. */
+/** Returns a message with the recorded event. Placeholders without a value get one, which is added to `values`. */
 export function messageOf(event: RecordedEvent, values: Values = new Map(), sequence = 1): Message {
   const content = contentOf(event, values, sequence);
   return { id: parseEvent(content).id, type: event.type, content };

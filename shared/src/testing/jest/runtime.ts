@@ -6,7 +6,7 @@ import type WorkerEnvironment from './environment.ts';
 
 const require = createRequire(import.meta.url);
 const globals = new URL('./globals.ts', import.meta.url).href;
-/** The event handlers of jest-circus: two of its own, which come first, and those that each test file adds. */
+/** The event handlers of jest-circus: two of its own, which are first, and those that each test file adds. */
 const handlers = Symbol.for('EVENT_HANDLERS');
 
 /** The number of test files that this worker has run. */

@@ -12,13 +12,13 @@ export interface BrokerServer {
   readonly url: string;
   /** Runs `rabbitmqctl` for this server and returns its output. */
   control(...parameters: readonly string[]): Promise<string>;
-  /** Kills the server with SIGKILL, like a loss of power. Its data is kept. */
+  /** Kills the server with SIGKILL, like a loss of power. Its data stays on the disk. */
   kill(): Promise<void>;
   /** Starts the server again after `kill`. Resolves when it accepts connections. */
   start(): Promise<void>;
   /**
-   * Suspends all its processes (SIGSTOP) until `thaw`, like a machine that hangs: connections stay open and nothing
-   * answers.
+   * Suspends all its processes (SIGSTOP) until `thaw`, like a machine that hangs: connections stay open without
+   * responses.
    */
   freeze(): Promise<void>;
   thaw(): Promise<void>;

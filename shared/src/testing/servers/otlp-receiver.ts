@@ -1,4 +1,4 @@
-// Receives the data that processes send by OTLP over HTTP, in place of a collector.
+// Receives the data that processes send by OTLP over HTTP, instead of a collector.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -68,7 +68,7 @@ export async function hasRabbitmq(): Promise<boolean> {
 
 /**
  * Starts a server, and resolves when it accepts connections.
- * @throws Error when RabbitMQ is not installed, or the server ends
+ * @throws Error when RabbitMQ is not installed, or the server exits
  */
 export async function startRabbitmqNode(options: NodeOptions): Promise<RabbitmqNode> {
   const programs = await findPrograms();
@@ -127,7 +127,7 @@ export class RabbitmqNode {
     await untilStarted((...parameters) => this.control(...parameters));
   }
 
-  /** Kills the server (SIGKILL). Its data is kept. */
+  /** Kills the server (SIGKILL). Its data stays on the disk. */
   async kill(): Promise<void> {
     this.#signal('SIGKILL');
     await this.#ended;
@@ -159,8 +159,8 @@ export class RabbitmqNode {
   }
 
   /**
-   * Stops Erlang's port mapper, which was started with the server. It can be stopped once it has noticed the server's
-   * end.
+   * Stops Erlang's port mapper, which was started with the server. It can be stopped only after it has noticed that the
+   * server has exited.
    */
   async #stopNames(): Promise<void> {
     for (let attempt = 0; attempt < 20; attempt += 1) {

@@ -13,15 +13,15 @@ export interface ReplicatedPostgres {
   readonly replicaUrl: string;
   /** Resumes or pauses the replay of the replica. */
   replay(follow: boolean): Promise<void>;
-  /** Ends the replica like a crash. */
+  /** Stops the replica like a crash. */
   killReplica(): Promise<void>;
   startReplica(): Promise<void>;
   /** Stops the primary and starts it again on the same port. */
   restartPrimary(): Promise<void>;
   /**
-   * Ends the primary permanently and promotes the replica, which is then the only server. A replica that was killed is
-   * started first, without the commits of the time between: they are lost, as with asynchronous replication. In this
-   * case the primary ends like a crash, so that statements that wait for a lock do not get it before they end.
+   * Stops the primary permanently and promotes the replica, which is then the only server. A killed replica is started
+   * first, without the commits since then: they are lost, as with asynchronous replication. In this case the primary
+   * stops like a crash, so that statements that wait for a lock do not get it first.
    */
   failOver(): Promise<void>;
   stop(): Promise<void>;
@@ -93,7 +93,7 @@ async function copyCluster(from: string, to: string, primaryUrl: string): Promis
   await appendFile(join(cluster, 'pg_hba.conf'), 'host  replication  postgres  127.0.0.1/32  scram-sha-256\n');
   await mkdir(to, { mode: 0o711 });
   await cp(join(from, 'password'), join(to, 'password'));
-  // `cp` keeps owners and modes, which Node's own copy does not.
+  // `cp` preserves owners and modes, which Node's own copy does not.
   await promisify(execFile)('cp', ['-a', cluster, join(to, 'cluster')]);
   await writeFile(join(to, 'cluster', 'standby.signal'), '');
   const { hostname, port, username, password } = new URL(primaryUrl);

@@ -1,4 +1,4 @@
-// The page of one operation: its description, and beside it code, a form to try it, and example responses.
+// Renders the page of one operation: its description, its code samples, a form to try it, and example responses.
 import type { Node, Security } from '@shop/shared/contract';
 import { escapeHtml } from '../../layout.ts';
 import { codeBlock, tabbedCode } from '../code-block.ts';

@@ -1,4 +1,5 @@
-// The refusals of an operation: its own ones with their meaning, and those of every operation below a fold.
+// Renders the problems of an operation: specific ones with their meaning, and those of every operation in a collapsed
+// section.
 import type { Node } from '@shop/shared/contract';
 import { toNode } from '@shop/shared/contract';
 import { problems } from '@shop/shared/problem';
@@ -12,7 +13,7 @@ import type { OperationView, ResponseView } from './operation-view.ts';
 /** Statuses with the same meaning everywhere. */
 const everywhere: ReadonlySet<string> = new Set(['406', '413', '415', '429', '500', '502', '503', '504', 'default']);
 
-/** The section about refusals. */
+/** Renders the section about problems. */
 export function problemsHtml({ responses }: OperationView): string {
   const refusals = responses.filter(isRefusal);
   const own = refusals.filter(({ status }) => !everywhere.has(status));

@@ -10,7 +10,7 @@ export interface ExampleRequest {
   readonly path: string;
   /** Values of the path's parameters. */
   readonly pathValues: Readonly<Record<string, string>>;
-  /** Values as the contract has them: a text, a number or a list of texts. */
+  /** Values as in the contract: a string, a number or a list of strings. */
   readonly query: Readonly<Record<string, unknown>>;
   /** Whether an access token is needed. */
   readonly secured: boolean;
@@ -59,7 +59,7 @@ function curlOf(request: ExampleRequest): string {
   });
 }
 
-/** A body as it is sent. A body that is not JSON is a text already. */
+/** Returns a body as it is sent. A body that is not JSON is already a string. */
 export function textOfBody(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }

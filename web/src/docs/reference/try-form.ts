@@ -16,7 +16,7 @@ const labels: Readonly<Record<OwnValue, string>> = {
   email: 'E-mail address',
 };
 
-/** The form of an operation. */
+/** Renders the form of an operation. */
 export function tryForm(operation: OperationView): string {
   const { method, path, parameters, body, security } = operation;
   const template = body?.examples[0] === undefined ? '' : textOfBody(withMarks(body.examples[0].value));
