@@ -27,7 +27,7 @@ it('closes connections beyond CONNECTION_LIMIT, and accepts new ones when others
   while (answered.length <= limit) answered.push(await isAnswered());
   // The connection of the probe that waited for the gateway may still count.
   expect([limit - 1, limit]).toContain(answered.indexOf(false));
-  expect(output()).toContain('too many connections are open');
+  await eventually(() => expect(output()).toContain('too many connections are open'));
   sockets[0]?.destroy();
   await eventually(async () => expect(await isAnswered()).toBe(true));
 });
