@@ -59,7 +59,7 @@ function filterParameter(name: string, { operators, nullable }: Field): Node {
   return { name, in: 'query', description: `Operators ${operators.join(', ')}.${without}`, schema };
 }
 
-/** The schema of the conditions on a member: its own one, or that of its type. */
+/** Returns the schema of the conditions on a member: its own one, or that of its type. */
 function conditionsOf(creation: Creation, member: string, { type, operators }: Field): Node {
   const isShort = Number(creation.resolved(member).maxLength) <= 100;
   const ofCast: Partial<Record<typeof type.cast, readonly [schema: string, operators: Field['operators']]>> = {
@@ -157,19 +157,19 @@ class Creation {
     return name in toNode(this.#components[kind]);
   }
 
-  /** Whether a resource can lack the member. */
+  /** Returns whether a resource can lack the member. */
   isOptional(member: string): boolean {
     const isRequired = Array.isArray(this.#required) && this.#required.includes(member);
     return !isRequired && !('default' in toNode(this.properties[member]));
   }
 
-  /** The schema of the member, as it is written. */
+  /** Returns the schema of the member, as it is written. */
   schemaOf(member: string): Node {
     const { default: _, ...schema } = toNode(this.properties[member]);
     return schema;
   }
 
-  /** The schema of the member without a reference. */
+  /** Returns the schema of the member without a reference. */
   resolved(member: string): Node {
     const schema = this.schemaOf(member);
     if (typeof schema.$ref !== 'string' || !schema.$ref.startsWith('#')) return schema;
@@ -177,7 +177,7 @@ class Creation {
     return toNode(toNode(this.#components[kind])[name]);
   }
 
-  /** The schema of the member in a merge patch, where `null` removes an optional member. */
+  /** Returns the schema of the member in a merge patch, where `null` removes an optional member. */
   patchOf(member: string): Node {
     if (!this.isOptional(member)) return this.schemaOf(member);
     const { description: _, examples: __, type, ...further } = this.resolved(member);

@@ -19,7 +19,7 @@ const namesById: Readonly<Record<string, string | null>> = {
   getProductImport: 'products.getImport',
 };
 
-/** Method and path → what the client must know about the operation. */
+/** Returns the data that the client needs about each operation, by method and path. */
 export function toEndpoints(document: Node): Record<string, object> {
   const entries = operationsOf(document).map(({ target, id, name, keyed, isList, mediaType, filters }) => [
     target,
@@ -36,7 +36,7 @@ export function toEndpoints(document: Node): Record<string, object> {
   return Object.fromEntries(entries);
 }
 
-/** The module with the interface of the functions, each with the summary of its operation. */
+/** Returns the module with the interface of the functions, each with the summary of its operation. */
 export function operationsInterface(document: Node): string {
   const named = operationsOf(document).filter(({ name }) => name !== undefined);
   const groups = Map.groupBy(named, ({ name = '' }) => name.split('.')[0] ?? '');

@@ -82,7 +82,7 @@ function postmanItem({ id, name, method, path, query, headers, body }: Item): ob
   return { name, event: [{ listen: 'test', script: { type: 'text/javascript', exec } }], request };
 }
 
-/** For the REST Client of Visual Studio Code, and for Visual Studio. */
+/** Returns the requests as a file for the REST Client of Visual Studio Code, and for Visual Studio. */
 export function httpFile(document: Node): string {
   const items = itemsOf(document);
   const responses = Object.entries(taken).flatMap(([id, members]) =>

@@ -69,10 +69,11 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
 };
 
 /**
- * When the arguments are wrong, each command throws a CommanderError after it has printed one line and the usage.
+ * Creates the command line. For wrong arguments, each command throws a CommanderError after it has printed one line and
+ * the usage.
  *
- * @param name the one command that will be called; the others have only their descriptions, for the help. Without it, all
- * commands are loaded
+ * @param name the one command that will be called; the others have only their descriptions, for the help. Without it,
+ * all commands are loaded
  */
 export async function shopProgram(name?: string): Promise<Command> {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };

@@ -161,7 +161,7 @@ function restartChanged(processes: readonly ShopProcess[], parts: readonly Super
   process.stdout.write('Watching the source files. A changed migration needs a new start.\n');
 }
 
-/** The id of an available product, for the example. */
+/** Returns the id of an available product, for the example. */
 async function someProduct(gateway: string): Promise<string | undefined> {
   const answer = await fetch(`${gateway}/v1/products?inStock=true&limit=1`);
   const page = (await answer.json()) as { items?: { id: string }[] };

@@ -136,7 +136,7 @@ function requestOf(baseUrl: string, method: string, path: string, init: AnyInit)
   });
 }
 
-/** `crypto.randomUUID` does not exist in pages without TLS. */
+/** Returns a random key. `crypto.randomUUID` does not exist in pages without TLS. */
 function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -153,7 +153,9 @@ function queryOf(query: Readonly<Record<string, unknown>>, filters: readonly str
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** Names and values: one pair for each value of a filter, and `name.member` for each member of another object. */
+/**
+ * Returns names and values: one pair for each value of a filter, and `name.member` for each member of another object.
+ */
 function pairsOf(name: string, value: unknown, isFilter: boolean): [name: string, value: string][] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) {
@@ -165,7 +167,7 @@ function pairsOf(name: string, value: unknown, isFilter: boolean): [name: string
   return Object.entries(value).flatMap(([member, each]) => pairsOf(`${name}.${member}`, each, true));
 }
 
-/** A member of `fields`, or a criterion of `sort`. */
+/** Serializes a member of `fields`, or a criterion of `sort`. */
 function spelled(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
   const { field, direction } = value as { readonly field?: unknown; readonly direction?: unknown };

@@ -1,8 +1,8 @@
 // The error of a request that got no response.
 
 /**
- * The error of `fetch` with the address and the reason, and in a page of another origin with what a browser conceals: the
- * shop may be reachable and not allow the page. It is a TypeError, as that of `fetch`, which is its `cause`.
+ * Returns the error of `fetch` with the address and the reason. In a page of another origin, the message adds a cause
+ * that browsers conceal: the shop may not allow the origin. It is a TypeError, and the error of `fetch` is its `cause`.
  */
 export function connectionError({ method, url }: Request, cause: Error): TypeError {
   const [address] = url.split('?', 1);
@@ -10,7 +10,7 @@ export function connectionError({ method, url }: Request, cause: Error): TypeErr
   return new TypeError(`${method} ${address} got no response: ${reasonOf(cause)}${hint}`, { cause });
 }
 
-/** Node.js has the reason in the cause of its "fetch failed". */
+/** Returns the reason of a failure. Node.js stores it in the cause of its "fetch failed". */
 function reasonOf({ message, cause }: Error): string {
   const { message: inner = '', code = '' } = (cause ?? {}) as { readonly message?: string; readonly code?: string };
   // A host with several addresses has a reason without a message.

@@ -47,7 +47,10 @@ export interface Shop extends Omit<Operations, 'importProducts' | 'logIn' | 'log
    * @throws ShopError when the shop did not revoke it
    */
   logOut(): Promise<void>;
-  /** The account that is logged in. @throws ShopError of `getAccount` */
+  /**
+   * Returns the account that is logged in.
+   * @throws ShopError of `getAccount`
+   */
   me(): Promise<Account>;
   /**
    * Imports products, up to 10 MiB as JSON lines, and waits until the import has finished. Lines with faults are in

@@ -54,13 +54,16 @@ export interface OrderCriteria {
   readonly totalCost?: Criterion<Schemas['NumberConditions']>;
 }
 
-/** The members of a search that criteria become. @throws TypeError as `searchFilters` */
+/**
+ * Returns the members of a search that criteria become.
+ * @throws TypeError as `searchFilters`
+ */
 export function searchBody({ q, ...criteria }: ProductCriteria): Schemas['ProductSearch'] {
   return { ...(q !== undefined && { q }), filters: searchFilters(criteria) };
 }
 
 /**
- * The `filters` of a search: values become `eq`, lists `in`.
+ * Returns the `filters` of a search: values become `eq`, lists `in`.
  * @throws TypeError for an empty list, and for an alternative without conditions
  */
 function searchFilters({
@@ -118,7 +121,7 @@ export function queryFilters(
 }
 
 /**
- * The values of a query parameter: `{ gte: 10, in: [20, 30] }` becomes `gte:10` and `in:20,30`.
+ * Returns the values of a query parameter: `{ gte: 10, in: [20, 30] }` becomes `gte:10` and `in:20,30`.
  * @throws TypeError for an empty list
  */
 export function queryValues(field: string, criterion: unknown): string[] {

@@ -82,7 +82,7 @@ export interface List<Id extends OperationId> {
   <Only extends Field<Id> = Field<Id>>(
     ...given: [...Given<Id>, options?: ListOptions<Only, Sortable<Id>>]
   ): AsyncGenerator<Pick<Item<Id>, Only>, void>;
-  /** One page: the first, or the one at `cursor`. `pagination.nextCursor` leads to the next. */
+  /** Returns one page: the first, or the one at `cursor`. `pagination.nextCursor` leads to the next. */
   page<Only extends Field<Id> = Field<Id>>(
     ...given: [...Given<Id>, options?: PageOptions<Only, Sortable<Id>> & ListOf<Id>['more']]
   ): Promise<Omit<Data<operations[Id]>, 'items'> & { readonly items: Pick<Item<Id>, Only>[] }>;
@@ -117,13 +117,13 @@ export function createList(call: Calls, target: string, endpoint: Endpoint) {
   return Object.assign(all, { page: async (...given: unknown[]) => reader(given, {})() });
 }
 
-/** The members of a search beside its filters. */
+/** Returns the members of a search beside its filters. */
 function pageOf({ limit, cursor, ...rest }: AnyOptions): object {
   const pagination = { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) };
   return { ...rest, ...(Object.keys(pagination).length > 0 && { pagination }) };
 }
 
-/** The value of the one parameter of a path. */
+/** Returns the value of the one parameter of a path. */
 export function pathValues(path: string, value: unknown): Record<string, unknown> {
   return { [/\{(\w+)\}/.exec(path)?.[1] ?? '']: value };
 }

@@ -17,7 +17,7 @@ export async function* pagesOf<Each extends Page<unknown>>(
   } while (cursor !== undefined);
 }
 
-/** The items of all pages. */
+/** Returns the items of all pages. */
 export async function* itemsOf<Item>(pages: AsyncIterable<Page<Item>>): AsyncGenerator<Item, void> {
   for await (const { items } of pages) yield* items;
 }

@@ -85,7 +85,10 @@ function waitBefore(attempt: number, asked: number): number {
   return Math.max(asked, firstWait * 2 ** (attempt - 1) * (0.5 + Math.random() / 2));
 }
 
-/** The milliseconds of `Retry-After`: a number of seconds, or a date, which a proxy may send (RFC 9110 section 10.2.3). */
+/**
+ * Returns the milliseconds of `Retry-After`: a number of seconds, or a date, which a proxy may send (RFC 9110 section
+ * 10.2.3).
+ */
 export function retryAfter({ headers }: Response): number | undefined {
   const value = headers.get('retry-after') ?? '';
   const milliseconds = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();

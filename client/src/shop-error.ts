@@ -89,7 +89,7 @@ export function isTemporaryFailure(error: unknown): boolean {
   return !(error instanceof ShopError) || temporaryStatuses.has(error.status);
 }
 
-/** Whether the content of a response is a problem document of the shop. */
+/** Returns whether the content of a response is a problem document of the shop. */
 export function isProblem<Code extends string>(content: unknown): content is ProblemDocument & { readonly code: Code } {
   if (typeof content !== 'object' || content === null) return false;
   const { code, detail } = content as Readonly<Record<string, unknown>>;

@@ -46,7 +46,7 @@ const nextStatuses: Readonly<Partial<Record<OrderStatus, readonly OrderStatus[]>
 export interface Reads<Result> {
   history(signal: AbortSignal): Promise<readonly HistoryEntry[]>;
   result(signal: AbortSignal): Promise<Result>;
-  /** Whether a read that failed may succeed later. */
+  /** Returns whether a failed read may succeed later. */
   isTemporary(error: unknown): boolean;
 }
 
@@ -114,7 +114,7 @@ function isReached(entries: readonly HistoryEntry[], goal: OrderStatus | OrderEf
   return isEffect(goal) ? effectState(entries, goal) === 'done' : entries.some(({ status }) => status === goal);
 }
 
-/** Whether the goal cannot be reached any more. An effect needs a cancellation, which is there or must follow. */
+/** Returns whether the goal cannot be reached any more. An effect needs a cancellation, which exists or must follow. */
 function isUnreachable(entries: readonly HistoryEntry[], goal: OrderStatus | OrderEffect): boolean {
   const state = isEffect(goal) ? effectState(entries, goal) : undefined;
   if (state !== undefined) return state === 'failed';

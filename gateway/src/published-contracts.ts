@@ -20,7 +20,7 @@ export function publishedContracts(config: Pick<GatewayConfig, 'pipelines'>, fol
   });
 }
 
-/** The action of the policy `api` in a pipeline; an empty node without it. */
+/** Returns the action of the policy `api` in a pipeline; an empty node without it. */
 function apiAction(policies: GatewayConfig['pipelines'][string]['policies']): Node {
   const steps = policies.map((policy) => policy.api).find((value) => value !== undefined);
   return toNode(toNode(Array.isArray(steps) ? steps[0] : steps).action);

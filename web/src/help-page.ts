@@ -51,7 +51,7 @@ function linksPage(request: PageRequest, layout: Layout, assets: Assets, switche
   };
 }
 
-/** No address has capital letters. */
+/** Suggests an address in lower case, because addresses contain no capital letters. */
 function didYouMean(path: string): string {
   const plain = path.toLowerCase();
   if (plain === path || !/^(?:\/[a-z0-9.-]+)+$/.test(plain)) return '';

@@ -28,8 +28,8 @@ export interface ShopPages {
   readonly board: FindPage;
   readonly mail: FindPage;
   /**
-   * The response to a read of an address where nothing is: a redirection to a page, or a page of links for a browser;
-   * undefined for programs.
+   * Returns the response to a read of an address where nothing is: a redirection to a page, or a page of links for a
+   * browser; undefined for programs.
    */
   help(request: PageRequest): PageResponse | undefined;
   /** Addresses that a client may have meant. */

@@ -26,7 +26,7 @@ export interface Page {
 }
 
 export interface Layout {
-  /** The HTML of a page. */
+  /** Returns the HTML of a page. */
   page(page: Page): string;
 }
 

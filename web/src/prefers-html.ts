@@ -8,8 +8,8 @@ const programTypes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether `Accept` (RFC 9110 section 12.5.1) prefers HTML to JSON. Of equal preferences the first one counts. A client
- * that accepts everything is a program.
+ * Returns whether `Accept` (RFC 9110 section 12.5.1) prefers HTML to JSON. Of equal preferences the first one counts. A
+ * client that accepts everything is a program.
  */
 export function prefersHtml(accept = ''): boolean {
   const ranked = accept

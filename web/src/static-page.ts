@@ -36,7 +36,7 @@ export class StaticPage {
     this.#create = typeof content === 'function' ? content : () => content;
   }
 
-  /** The content in an encoding that the client accepts. It is compressed at the first request for it. */
+  /** Returns the content in an encoding that the client accepts. It is compressed at the first request for it. */
   encoded(acceptEncoding: string | undefined): Promise<Encoded> {
     if (!acceptsGzip(acceptEncoding)) return Promise.resolve(this.#unencoded());
     this.#compressed ??= this.#compress();
@@ -57,7 +57,7 @@ export class StaticPage {
   }
 }
 
-/** Twelve hexadecimal digits that change with the content. */
+/** Returns twelve hexadecimal digits that change with the content. */
 export function digest(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex').slice(0, 12);
 }

@@ -5,7 +5,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Every `$ref` in a value, in document order. */
+/** Returns every `$ref` in a value, in document order. */
 export function referencesIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(referencesIn);
   if (!isNode(value)) return [];
@@ -14,7 +14,7 @@ export function referencesIn(value: unknown): string[] {
   );
 }
 
-/** A copy with every `$ref` replaced by the result of `rename`. */
+/** Returns a copy with every `$ref` replaced by the result of `rename`. */
 export function withReferences(value: unknown, rename: (reference: string) => string): unknown {
   if (Array.isArray(value)) return value.map((member) => withReferences(member, rename));
   if (!isNode(value)) return value;
@@ -26,10 +26,7 @@ export function withReferences(value: unknown, rename: (reference: string) => st
   );
 }
 
-/**
- * The components that a value refers to, directly or indirectly. References without a
- * target are omitted.
- */
+/** Returns the components that a value refers to, directly or indirectly. References without a target are omitted. */
 export function reachable(document: Node, value: unknown): Map<string, unknown> {
   const found = new Map<string, unknown>();
   const open = referencesIn(value);

@@ -29,7 +29,7 @@ function newer(difference: string): StartError {
   return new StartError(`the backup is of a newer version of the shop (${difference}): restore it with that one`);
 }
 
-/** The services of the backup. The tables of a service that was added later stay empty. */
+/** Returns the services of the backup. The tables of a service that was added later stay empty. */
 function schemasOf({ schemas }: Manifest): { readonly name: ServiceName; readonly schema: ArchivedSchema }[] {
   return serviceNames.flatMap((name) => {
     const schema = schemas[name];

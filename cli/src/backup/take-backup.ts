@@ -100,7 +100,7 @@ async function withSnapshot<T>(
   }
 }
 
-/** A snapshot can only be used in the database that exported it. */
+/** Rejects several databases, because a snapshot can only be used in the database that exported it. */
 function refuseSeveralDatabases(error: unknown): never {
   if (!['0A000', '22023', '42704'].includes(errorCode(error) ?? '')) throw error;
   throw new StartError('the services have databases of their own: back up each of them with pg_dump');

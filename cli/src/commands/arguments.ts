@@ -3,20 +3,23 @@ import { resolve } from 'node:path';
 import { time } from '@shop/shared/collection';
 import { InvalidArgumentError } from 'commander';
 
-/** The largest number of rows. */
+/** Parses the maximum number of rows. */
 export function limit(text: string): number {
   const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (number < 1 || number > 1_000) throw new InvalidArgumentError('It must be a whole number from 1 to 1000.');
   return number;
 }
 
-/** A number of days. 0 is permitted. */
+/** Parses a number of days; 0 is permitted. */
 export function days(text: string): number {
   if (/^\d{1,4}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number of days.');
 }
 
-/** The absolute path; npm runs the command line in the checkout, but the caller typed the path in another folder. */
+/**
+ * Returns the absolute path; npm runs the command line in the checkout, but the caller typed the path in another
+ * folder.
+ */
 export function givenPath(path: string): string {
   return resolve(process.env.INIT_CWD ?? '.', path);
 }

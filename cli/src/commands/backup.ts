@@ -50,7 +50,7 @@ export function backupCommand(): Command {
     });
 }
 
-/** A word of a command for a POSIX shell. */
+/** Quotes a word of a command for a POSIX shell. */
 function quoted(word: string): string {
   return /^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

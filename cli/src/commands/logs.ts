@@ -65,7 +65,7 @@ interface Line {
   readonly line: string;
 }
 
-/** A line without a time stays after the previous line of its file. */
+/** Sorts lines by time. A line without a time stays after the previous line of its file. */
 function byTime(lines: readonly Line[]): Line[] {
   const times = new Map<string, string>();
   const timed = lines.map((each) => {

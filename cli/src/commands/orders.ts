@@ -146,7 +146,10 @@ function showsNewest(): string {
   return `${operatorCommand('shop', 'orders list')} shows the newest`;
 }
 
-/** The id of the account, if one is given. @throws StartError when the account lacks the scope for this */
+/**
+ * Returns the id of the account, if one is given.
+ * @throws StartError when the account lacks the scope for this
+ */
 async function fulfiller(shop: OpenShop, email: string | undefined): Promise<string | undefined> {
   if (email === undefined) return undefined;
   const member = await findMember(shop, email);

@@ -39,7 +39,7 @@ export function staffCommand(): Command {
   return command;
 }
 
-/** The account with this e-mail address; undefined when it has no scopes. */
+/** Returns the account with this e-mail address; undefined when it has no scopes. */
 export async function findMember(shop: OpenShop, email: string): Promise<Staff | undefined> {
   const { listStaff } = await operators.accounts();
   const staff = await listStaff(operatorEnvironment(shop, 'accounts'));

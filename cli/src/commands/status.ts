@@ -92,7 +92,7 @@ async function readStatus(): Promise<Status> {
   return { ...common, ...(outboxes && { outboxes }), ...(deadLetters && { deadLetters }), advice };
 }
 
-/** The state of each process, as it reports itself. */
+/** Returns the state that each process reports. */
 export async function readProcesses(addresses: Readonly<Record<string, string>>): Promise<ProcessStatus[]> {
   return Promise.all(Object.entries(addresses).map(([name, url]) => statusOf(name, url)));
 }

@@ -4,7 +4,7 @@ import { type Environment, optional, readConfig, string } from '@shop/shared/run
 export type Wanted = ReturnType<typeof readWanted>;
 
 /**
- * The processes' own configurations validate the values.
+ * Reads the settings that the doctor checks. The processes' own configurations validate the values.
  * @throws ConfigError when a variable names a file that cannot be read
  */
 export function readWanted(environment: Environment) {

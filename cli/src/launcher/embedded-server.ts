@@ -28,8 +28,8 @@ interface Probe {
 const mostUnanswered = 3;
 
 /**
- * A run of the embedded server. A restarted server listens on the same port, so that the services find it. Only the
- * first run creates missing data. A server on which every connection hangs is ended, so that it is restarted.
+ * Runs the embedded server. A restarted server listens on the same port, so that the services find it. Only the first
+ * run creates missing data. A server with only hanging connections is stopped, so that it is restarted.
  */
 export async function embeddedServer(
   dataDir: string,

@@ -6,9 +6,9 @@ import { join, sep } from 'node:path';
 const unwatched = 'node_modules';
 
 /**
- * Each folder has a watch of its own: the recursive watch of Node.js on Linux watches files instead of names, and so
- * reports nothing about a file that was once replaced by another one, as `sed -i` and many editors do.
- * @param changed called with the path of each file or folder that was written, made, replaced or removed
+ * Watches each folder separately. The recursive watch of Node.js on Linux watches files instead of names. So it does
+ * not report a file that was once replaced by another one, as `sed -i` and many editors do.
+ * @param changed called with the path of each file or folder that was written, created, replaced or removed
  * @returns a function that stops watching
  */
 export function watchTree(root: string, changed: (path: string) => void): () => void {
@@ -36,7 +36,7 @@ export function watchTree(root: string, changed: (path: string) => void): () => 
       else if (entry.name !== unwatched) add(path, found);
     }
   };
-  /** A folder was made, moved or removed. Files may be in it before it is watched. */
+  /** Watches a folder that was created, moved or removed. It may contain files before it is watched. */
   const renew = (path: string): void => {
     forget(path);
     try {

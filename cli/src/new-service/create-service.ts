@@ -64,7 +64,7 @@ const reserved = new Set(
   ).split(' '),
 );
 
-/** The service's schema, database role, container and internal path all have its name. */
+/** Checks that the name is unused. The service's schema, database role, container and internal path have its name. */
 async function requireFreeName(root: string, name: string): Promise<void> {
   if (!/^[a-z]{3,20}$/.test(name)) throw new StartError('the name of a service has 3 to 20 lower-case letters');
   const read = async (file: string): Promise<Names> => parse(await readFile(join(root, file), 'utf8')) as Names;

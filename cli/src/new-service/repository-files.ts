@@ -34,7 +34,7 @@ export const repositoryChanges: Readonly<Record<string, readonly Change[]>> = {
   ],
 };
 
-/** All images have the version of the shop as their tag. */
+/** Returns the tag of the images. All images have the version of the shop as their tag. */
 function imageTagIn(kustomization: string): string {
   const [, tag] = /newTag: ([\w.-]+)/.exec(kustomization) ?? [];
   if (tag === undefined) throw new Error('the kustomization has no image with a tag');

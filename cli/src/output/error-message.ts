@@ -30,7 +30,7 @@ export function errorMessage(error: unknown): string {
   return meaning === undefined ? `failed: ${line || code}; ${closer}` : `${meaning} (${line || code}); ${closer}`;
 }
 
-/** When several addresses were tried, the error is an AggregateError without a message of its own. */
+/** Returns the first error. When several addresses were tried, the error is an AggregateError without a message. */
 function firstOf(error: unknown): { code: string; message: string } {
   if (error instanceof AggregateError && error.errors.length > 0) return firstOf(error.errors[0]);
   if (!(error instanceof Error)) return { code: '', message: toReason(error) };

@@ -16,11 +16,11 @@ const gap = '  ';
 const help = Object.assign(new Help(), { minWidthToWrap: 0 });
 
 /**
- * The lines of a table; the first row is the heading. A cell without a value stays empty. Colours are used on a
+ * Returns the lines of a table; the first row is the heading. A cell without a value stays empty. Colours are used on a
  * terminal only, and not where NO_COLOR is set.
  *
- * A table that is wider than the terminal gets several lines in its last column. If that leaves too little room, each
- * row becomes a list of the headings with its values. On a pipe, each row is one line.
+ * A table that is wider than the terminal gets several lines in its last column. If the remaining width is too small,
+ * each row becomes a list of the headings with its values. On a pipe, each row is one line.
  * @param columns the width of the terminal; undefined for a pipe
  */
 export function table(
@@ -42,7 +42,7 @@ export function table(
     .join('\n\n');
 }
 
-/** The lines of a list of names with their values, with the same colours and the same folding as a table. */
+/** Returns the lines of a list of names with their values, with the same colours and the same folding as a table. */
 export function list(
   rows: readonly (readonly Cell[])[],
   colours: Colours = {},
@@ -69,7 +69,7 @@ export function withoutControls(text: string): string {
   return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The width of each column. */
+/** Returns the width of each column. */
 function widthsOf(texts: readonly (readonly string[])[]): number[] {
   return (texts[0] ?? []).map((_, column) => widest(texts.map((row) => row[column] ?? '')));
 }
@@ -78,7 +78,7 @@ function widest(texts: readonly string[]): number {
   return texts.reduce((width, { length }) => Math.max(width, length), 0);
 }
 
-/** The width that the last column may have: unlimited when the whole table fits, and 0 when it would be too narrow. */
+/** Returns the width of the last column: unlimited when the whole table fits, and 0 when it would be too narrow. */
 function roomOf(texts: readonly (readonly string[])[], columns: number | undefined): number {
   const widths = widthsOf(texts);
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + gap.length, 0);

@@ -18,7 +18,7 @@ export interface DeadLetters {
   readonly retrying: number;
 }
 
-/** Each outbox is read as the role that owns it. */
+/** Reads the outbox of each service with the role that owns it. */
 export async function readOutboxes({ databases }: OpenShop): Promise<Outbox[]> {
   return Promise.all(
     serviceNames.map(async (service) => ({

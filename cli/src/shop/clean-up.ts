@@ -38,7 +38,7 @@ export function undoAtSignal(undo: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** A signal may arrive twice: from the terminal, and from npm, which passes it on. */
+/** Exits by the signal. It may arrive twice: from the terminal, and from npm, which forwards it. */
 function endBySignal(signal: NodeJS.Signals): void {
   if (ending) return;
   ending = true;

@@ -67,7 +67,7 @@ export async function announce(folder: DataFolder, shop: Omit<RunningShop, 'laun
   await writeWhole(runningFile(folder), JSON.stringify({ launcher, ...shop } satisfies RunningShop), 0o600);
 }
 
-/** The shop that runs on this folder; undefined when no shop runs, and while it starts or stops. */
+/** Returns the shop that runs on this folder; undefined when no shop runs, and while it starts or stops. */
 export async function findRunning(folder: DataFolder): Promise<RunningShop | undefined> {
   const content = await readFile(runningFile(folder), 'utf8').catch(() => undefined);
   if (content === undefined) return undefined;

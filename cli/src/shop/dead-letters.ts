@@ -16,7 +16,7 @@ export async function withDeadLetters<T>(shop: OpenShop, use: (letters: DeadLett
   }
 }
 
-/** The address of the broker. */
+/** Returns the address of the broker. */
 function eventsUrlOf({ settings, running, databases }: OpenShop): string {
   return settings.eventsUrl ?? running?.eventsUrl ?? databases.events;
 }

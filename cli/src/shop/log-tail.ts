@@ -54,7 +54,7 @@ export class LogTail {
   }
 }
 
-/** A file that does not exist is empty. */
+/** Returns size and inode of a file. A file that does not exist is empty. */
 async function stateOf(path: string): Promise<{ size: number; ino: number }> {
   return stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return { size: 0, ino: 0 };

@@ -132,7 +132,7 @@ function givenDatabases(settings: Settings, given: NodeJS.ProcessEnv): DatabaseU
   return { ...ofServices, events: settings.eventsUrl };
 }
 
-/** An administrator's connection that acts as each role and in its schema, without the roles' passwords. */
+/** Returns an administrator's connection that acts as each role and in its schema, without the roles' passwords. */
 function asEachRole(url: string): DatabaseUrls {
   const urlOf = (role: SchemaName): string => {
     const own = new URL(namedDatabase(url));

@@ -31,19 +31,19 @@ export interface Wiring {
   readonly given: NodeJS.ProcessEnv;
 }
 
-/** Whether this machine reaches the gateway at a loopback address. */
+/** Returns whether this machine reaches the gateway at a loopback address. */
 function isReachableOnLoopback({ gatewayHost }: Settings): boolean {
   return ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(gatewayHost);
 }
 
-/** The address at which this machine reaches the gateway. */
+/** Returns the address at which this machine reaches the gateway. */
 function gatewayAddress(settings: Settings): string {
   const { gatewayHost: host, gatewayPort: port } = settings;
   if (isReachableOnLoopback(settings)) return `http://localhost:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** All processes, the gateway first, on free loopback ports. */
+/** Returns all processes, the gateway first, on free loopback ports. */
 export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
   const { settings, secrets, given } = wiring;
   const names = ['gateway', ...serviceNames] as const;
@@ -99,7 +99,7 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
   ];
 }
 
-/** The folder to which the shop writes its e-mails; undefined when it sends them. */
+/** Returns the folder to which the shop writes its e-mails; undefined when it sends them. */
 export function mailFolder({ folder, given }: Wiring): string | undefined {
   return isSet(given, 'SMTP_URL') ? undefined : readConfig(given, { path: string('MAIL_DIR', folder.mail) }).path;
 }
@@ -124,7 +124,7 @@ function linksOfEmails(pages: string): NodeJS.ProcessEnv {
   };
 }
 
-/** The environment in which the operator's functions of one service run. */
+/** Returns the environment in which the operator's functions of one service run. */
 export function operatorEnvironment(wiring: Wiring, name: ServiceName): NodeJS.ProcessEnv {
   return { ...commonEnvironment(wiring), ...serviceEnvironment(wiring, name) };
 }

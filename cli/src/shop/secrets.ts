@@ -34,7 +34,6 @@ export async function keptSecrets(path: string): Promise<KeptSecrets> {
   return secrets;
 }
 
-/** The stored secrets. */
 export async function readSecrets(path: string): Promise<Partial<KeptSecrets>> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Partial<KeptSecrets>;

@@ -6,7 +6,7 @@ import { type Environment, integer, optional, readConfig, StartError, string, ur
 import { type ServiceName, serviceNames } from '@shop/shared/shop';
 import { root } from './root.ts';
 
-/** The environment, completed by the checkout's `.env`. Empty variables count as not set. */
+/** Returns the environment, completed by the checkout's `.env`. Empty variables count as not set. */
 export function givenEnvironment(): NodeJS.ProcessEnv {
   try {
     process.loadEnvFile(join(root, '.env'));

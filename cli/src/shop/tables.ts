@@ -49,7 +49,7 @@ export async function findTables(client: pg.Client): Promise<Table[]> {
   return sorted.map(({ refersTo: _refersTo, ...table }) => table);
 }
 
-/** Sequence → its last value. Unused sequences are omitted. */
+/** Returns the last value of each used sequence. */
 export async function findSequences(client: pg.Client): Promise<Record<string, number>> {
   const { rows } = await client.query<{ name: string; last: string }>(
     `SELECT sequencename AS name, last_value AS last FROM pg_sequences
@@ -60,13 +60,16 @@ export async function findSequences(client: pg.Client): Promise<Record<string, n
 
 const list = (names: readonly string[]): string => names.map((name) => pg.escapeIdentifier(name)).join(', ');
 
-/** The COPY statement that writes all rows of a table in the order of its key, which is the same on every server. */
+/**
+ * Returns the COPY statement that writes all rows of a table in the order of its key, which is the same on every
+ * server.
+ */
 export function copyOut({ name, columns, key, collated }: Table): string {
   const order = key.map((column) => pg.escapeIdentifier(column) + (collated.includes(column) ? ' COLLATE "C"' : ''));
   return `COPY (SELECT ${list(columns)} FROM ${pg.escapeIdentifier(name)} ORDER BY ${order.join(', ')}) TO STDOUT`;
 }
 
-/** The COPY statement that reads these rows. */
+/** Returns the COPY statement that reads these rows. */
 export function copyIn({ name, columns }: Table): string {
   return `COPY ${pg.escapeIdentifier(name)} (${list(columns)}) FROM STDIN`;
 }

@@ -16,7 +16,7 @@ const overTls = ['Strict-Transport-Security', 'max-age=31536000; includeSubDomai
 
 export type Identity = Pick<GatewayRequest, 'id' | 'traceparent' | 'scheme' | 'responseHeaders'>;
 
-/** The header fields of every response, flat: request id, trace, security, and those that policies added. */
+/** Returns the header fields of every response, flat: request id, trace, security, and those that policies added. */
 export function commonHeaders(request: Identity, contentPolicy: string = lockedDown): string[] {
   const headers = ['X-Request-Id', request.id, 'traceparent', request.traceparent, ...security];
   headers.push('Content-Security-Policy', contentPolicy);

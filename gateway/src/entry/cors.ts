@@ -65,7 +65,7 @@ export function allowOrigin(request: GatewayRequest, origins: CorsOrigins | unde
   return origin !== undefined;
 }
 
-/** Whether the browser asks if it may send a request. The request itself is validated when it arrives. */
+/** Returns whether the browser asks if it may send a request. The request itself is validated when it arrives. */
 export function isPreflight({ method, headers }: GatewayRequest): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }

@@ -67,7 +67,7 @@ export function guard(options: GuardOptions): Middleware {
   };
 }
 
-/** The client is the address that the outermost trusted proxy saw. A client can forge every entry left of it. */
+/** Sets the client's address, as the outermost trusted proxy saw it. A client can forge every earlier entry. */
 function readAddress(request: GatewayRequest, fields: HeaderFields, trustedProxies: number): void {
   request.client = plainAddress(request.socket.remoteAddress ?? '');
   if (trustedProxies > 0) {

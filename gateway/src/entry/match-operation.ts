@@ -66,7 +66,10 @@ function childFor(node: PathNode, segment: string): PathNode {
   return child;
 }
 
-/** A literal segment takes precedence over a parameter: `/v1/products/search` is not a product. */
+/**
+ * Returns the node of a path. A literal segment takes precedence over a parameter: `/v1/products/search` is not a
+ * product.
+ */
 function findPath(root: PathNode, path: string): PathNode | undefined {
   let node: PathNode | undefined = root;
   for (const segment of path.split('/')) {

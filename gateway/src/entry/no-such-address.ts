@@ -14,7 +14,7 @@ export function noSuchAddress(path: string, addresses: Iterable<string>): Proble
   return new Problem('not-found', `${nothing}${hint}`);
 }
 
-/** Whether an error, or none, means that the address does not exist; a missing resource is another problem. */
+/** Returns whether an error, or none, means that the address does not exist; a missing resource is another problem. */
 export function isUnknownAddress(error: unknown): boolean {
   return error === undefined || (error instanceof Problem && error.code === 'not-found' && error.message === nothing);
 }

@@ -14,7 +14,7 @@ export interface Policy {
 /** One step of an API request. To stop the request, it throws, or rejects with, a problem. */
 export type Step = (request: GatewayRequest, response: GatewayResponse) => Promise<void> | undefined;
 
-/** The schema of a policy's action. Every listed property is required. */
+/** Returns the schema of a policy's action. Every listed property is required. */
 export function actionSchema(name: string, properties: Record<string, object> = {}): Policy['schema'] {
   return { $id: `policy:${name}`, type: 'object', properties, required: Object.keys(properties) };
 }

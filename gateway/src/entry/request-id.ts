@@ -15,7 +15,7 @@ export function identifyRequest(request: GatewayRequest): void {
   request.span = span;
 }
 
-/** The client's `tracestate`, unless its trace is not continued (Trace Context section 3.3). */
+/** Returns the client's `tracestate`, unless its trace is not continued (Trace Context section 3.3). */
 export function traceState(request: GatewayRequest): string | undefined {
   const { traceparent, tracestate } = request.headers;
   if (typeof traceparent !== 'string' || typeof tracestate !== 'string') return undefined;

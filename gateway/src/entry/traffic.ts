@@ -49,7 +49,7 @@ export class Traffic {
     slice.durations[index] = (slice.durations[index] ?? 0) + 1;
   }
 
-  /** The operations that were called in the last minute, the busiest first. */
+  /** Returns the operations that were called in the last minute, the busiest first. */
   figures(now: number): OperationFigures[] {
     const oldest = Math.floor(now / sliceLength) - slices + 1;
     return [...this.#operations]

@@ -5,7 +5,7 @@ import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'r
 import { type RememberedKeys, rememberInMemory, rememberInRedis } from './remembered-keys.ts';
 
 export interface RateLimitStore {
-  /** A counter that allows `points` within `seconds` for each key. */
+  /** Returns a counter that allows `points` within `seconds` for each key. */
   counter(name: string, points: number, seconds: number): RateLimiterAbstract;
   /** Returns a set of keys, each of which is stored for `seconds`. */
   keys(name: string, seconds: number): RememberedKeys;

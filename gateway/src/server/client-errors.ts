@@ -19,7 +19,7 @@ export interface ParserError extends Error {
   readonly rawPacket?: Buffer;
 }
 
-/** The method of the request that could not be parsed; undefined when the bytes at hand begin with another request. */
+/** Returns the method of the request that could not be parsed; undefined when the bytes begin with another request. */
 export function unparsedMethod({ rawPacket }: ParserError, responses: LastResponses | undefined): string | undefined {
   return responses === undefined ? /^[A-Z]+(?= )/.exec(rawPacket?.toString('latin1', 0, 16) ?? '')?.[0] : undefined;
 }

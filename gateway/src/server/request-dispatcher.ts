@@ -132,7 +132,7 @@ export class RequestDispatcher {
   }
 }
 
-/** The engine chooses the pipeline by a path, so the host is separated before it. */
+/** Separates the host from the path, because the engine chooses the pipeline by the path. */
 function readAbsoluteForm(request: GatewayRequest): void {
   const absolute = splitAbsoluteForm(request.url ?? '');
   if (absolute === undefined) return;

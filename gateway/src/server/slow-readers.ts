@@ -21,7 +21,7 @@ interface Waiting {
  */
 export function watchReaders(server: Server, log: Log): void {
   const sockets = new Set<Socket>();
-  /** All connections share one listener, because thousands of them may be open. */
+  /** Removes a closed connection. All connections share this listener, because thousands of them may be open. */
   function forget(this: Socket): void {
     sockets.delete(this);
   }

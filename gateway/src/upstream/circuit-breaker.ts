@@ -23,12 +23,12 @@ export class CircuitBreaker {
     return this.#openings > 0;
   }
 
-  /** Milliseconds until the next trial; 0 while requests are admitted. */
+  /** Returns milliseconds until the next trial; 0 while requests are admitted. */
   wait(now: number): number {
     return this.open ? Math.max(0, this.#openUntil - now) : 0;
   }
 
-  /** Whether this request is admitted. While the breaker is open, it is the trial. */
+  /** Returns whether this request is admitted. While the breaker is open, it is the trial. */
   admits(now: number): boolean {
     if (!this.open) return true;
     if (now < this.#openUntil) return false;

@@ -144,7 +144,7 @@ function forwardedHeaders(request: GatewayRequest, body: Body, span: Span | unde
   return headers;
 }
 
-/** Milliseconds until the deadline of the request. */
+/** Returns milliseconds until the deadline of the request. */
 function timeLeft({ deadline }: GatewayRequest): number {
   return deadline - performance.now();
 }

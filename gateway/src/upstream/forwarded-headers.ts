@@ -46,7 +46,8 @@ export function responseHeaders(request: GatewayRequest, status: number, fields:
 }
 
 /**
- * The fields that `Connection` names, on one line or on several. Its value is `keep-alive` in nearly every response.
+ * Returns the fields that `Connection` names, on one line or on several. Its value is `keep-alive` in nearly every
+ * response.
  */
 function namedBy(connection: string | string[] | undefined): string[] | undefined {
   if (connection === undefined || connection === 'keep-alive') return undefined;

@@ -184,7 +184,7 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Milliseconds until the deadline of the request. */
+  /** Returns milliseconds until the deadline of the request. */
   #left(): number {
     return this.#request.deadline - performance.now();
   }

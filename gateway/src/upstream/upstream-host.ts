@@ -64,7 +64,7 @@ export class UpstreamHost {
     return this.#breaker.wait(performance.now());
   }
 
-  /** Whether the breaker admits this request. While it is open, this request is its trial. */
+  /** Returns whether the breaker admits this request. While it is open, this request is its trial. */
   admits(): boolean {
     return this.#breaker.admits(performance.now());
   }

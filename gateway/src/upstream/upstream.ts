@@ -101,7 +101,7 @@ export class UpstreamDirectory {
     return new Map(this.all.filter(({ isNeeded }) => isNeeded).map(({ name, ready }) => [name, ready]));
   }
 
-  /** The upstream for a pipeline of a configuration that is being loaded. */
+  /** Returns the upstream for a pipeline of a configuration that is being loaded. */
   open(name: string, origins: readonly string[], options: UpstreamOptions): Upstream {
     const key = JSON.stringify([name, origins, options]);
     const upstream = this.#opened.get(key) ?? this.#inForce.get(key) ?? new Upstream(name, origins, options, this.#log);

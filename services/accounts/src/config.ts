@@ -27,17 +27,17 @@ export function readEnvironment(environment: Environment) {
   });
 }
 
-/** The configuration of operator functions that use signing keys. */
+/** Returns the configuration of operator functions that use signing keys. */
 export function readKeyStoreConfig(environment: Environment) {
   return readConfig(environment, { databaseUrl, keyEncryptionSecrets });
 }
 
-/** The configuration of operator functions that need only the database. */
+/** Returns the configuration of operator functions that need only the database. */
 export function readDatabaseConfig(environment: Environment) {
   return readConfig(environment, { databaseUrl });
 }
 
-/** The configuration of the operator's function that sends an e-mail with a token. */
+/** Returns the configuration of the operator's function that sends an e-mail with a token. */
 export function readEmailTokenConfig(environment: Environment) {
   return readConfig(environment, { internalSecrets: callerVariables.internalSecrets });
 }

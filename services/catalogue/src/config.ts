@@ -39,7 +39,7 @@ export function replicaAddress(readUrl: string, databaseUrl: string): string {
   return new URL(readUrl).username === '' ? readUrl.replace('//', () => `//${login}`) : readUrl;
 }
 
-/** The configuration of the operator's functions. */
+/** Returns the configuration of the operator's functions. */
 export function readCommandConfig(environment: Environment) {
   return readConfig(environment, { databaseUrl: serviceVariables.databaseUrl, currency: shopCurrency });
 }

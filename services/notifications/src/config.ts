@@ -72,7 +72,7 @@ function linkTemplate(name: string): Variable<string> {
   };
 }
 
-/** An e-mail address without a display name. */
+/** Defines a variable with an e-mail address without a display name. */
 function mailAddress(name: string, fallback: string): Variable<string> {
   return {
     name,

@@ -28,7 +28,7 @@ export function readEnvironment(environment: Environment) {
   });
 }
 
-/** The configuration of the operator's functions. */
+/** Returns the configuration of the operator's functions. */
 export function readCommandConfig(environment: Environment) {
   return readConfig(environment, { databaseUrl: serviceVariables.databaseUrl, currency: shopCurrency });
 }

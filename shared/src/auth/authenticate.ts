@@ -28,8 +28,8 @@ export async function authenticate(
 }
 
 /**
- * An invalid token is treated as anonymous, because an expired token must not prevent reading. The header tells the
- * client that a valid token would change the response (RFC 9110 section 11.6.1).
+ * Treats an invalid token as anonymous, because an expired token must not prevent reading. The header states that a
+ * valid token would change the response (RFC 9110 section 11.6.1).
  */
 async function authenticateOptionally(
   verifier: TokenVerifier,
@@ -44,7 +44,7 @@ async function authenticateOptionally(
   }
 }
 
-/** The token of an internal call covers its body, so it can only be verified once the body has arrived. */
+/** Verifies the token of an internal call after its body has arrived, because the token covers the body. */
 export function requireServiceToken(
   { name, serviceTokens }: { readonly name: string; readonly serviceTokens?: ServiceTokens },
   { method, url: path, headers }: Request,

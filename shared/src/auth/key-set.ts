@@ -17,7 +17,7 @@ export interface KeySet {
    * @throws Problem `service-unavailable` when no key set was ever loaded, or none was confirmed for an hour
    */
   find(kid: string): Promise<CryptoKey | undefined>;
-  /** Whether the issuer ended the session, so that its access tokens are invalid. */
+  /** Returns whether the issuer ended the session, so that its access tokens are invalid. */
   hasEnded(sessionId: string): boolean;
   close(): Promise<void>;
 }
@@ -117,7 +117,7 @@ class FollowedKeySet implements KeySet {
     this.#nextLoad.resolve();
   }
 
-  /** No set was ever loaded, or none was confirmed for an hour. */
+  /** Returns whether no set was ever loaded, or none was confirmed for an hour. */
   #isOutdated(): boolean {
     return performance.now() - this.#confirmedAt > keepThroughOutage;
   }

@@ -131,7 +131,10 @@ export function bearerChallenge(
   return `Bearer ${parameters.join(', ')}`;
 }
 
-/** A media type is compared without regard to case, and may omit `application/` (RFC 9068 section 4, RFC 7515 section 4.1.9). */
+/**
+ * Compares a media type without regard to case and an optional `application/` (RFC 9068 section 4, RFC 7515 section
+ * 4.1.9).
+ */
 function isTokenType(typ: string): boolean {
   return [tokenType, prefixedTokenType].includes(typ.toLowerCase());
 }
@@ -154,7 +157,7 @@ function invalidToken(detail = 'The access token is not valid.'): Problem {
   return new Problem('unauthenticated', detail, { headers: { 'WWW-Authenticate': challenge } });
 }
 
-/** jose compares the times but accepts any number. `1e400`, for example, is a token that never expires. */
+/** Checks the times. jose compares them but accepts any number. For example, a token with `1e400` never expires. */
 function hasSaneTimes({ iat = 0, exp = 0 }: JWTPayload): boolean {
   return (
     Number.isFinite(exp) && Number.isFinite(iat) && iat > 0 && iat <= exp && iat <= Date.now() / 1000 + clockTolerance

@@ -76,7 +76,7 @@ function formsOf(document: Node, body: unknown): [string, Node][] {
   });
 }
 
-/** Whether a JSON value has the type of a schema. A schema without a type permits every value. */
+/** Returns whether a JSON value has the type of a schema. A schema without a type permits every value. */
 function hasType(value: unknown, type: unknown): boolean {
   if (value === undefined) return false;
   if (type === 'integer' || type === 'number') return typeof value === 'number';

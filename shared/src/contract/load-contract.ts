@@ -145,7 +145,7 @@ function readOperation({ accepted: compiler, produced }: Compilers, outline: Ope
   };
 }
 
-/** Where the members of a list stand in the document. */
+/** Returns the locations of the members of a list in the document. */
 function placesOf(at: readonly string[], list: unknown): string[][] {
   return Array.isArray(list) ? list.map((_, index) => [...at, String(index)]) : [];
 }

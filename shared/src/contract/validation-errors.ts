@@ -130,7 +130,9 @@ function formDetail({ schema }: ErrorObject): string {
     : `must be ${[...new Set(types.flat())].join(' or ')}`;
 }
 
-/** `must NOT have fewer than 1 characters` → `must not have fewer than 1 character`. */
+/**
+ * Corrects the grammar of a message: `must NOT have fewer than 1 characters` → `must not have fewer than 1 character`.
+ */
 function inWords(message = 'is not valid'): string {
   return message
     .replace('NOT', 'not')
@@ -157,9 +159,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/**
- * `x-pattern-detail` of a schema describes its pattern or `x-email-address` in words, so that clients need not read a regular expression.
- */
+/** Returns `x-pattern-detail` of a schema, which describes its pattern or `x-email-address` in words for clients. */
 function patternDetail(error: ErrorObject): string {
   const meaning: unknown = error.parentSchema?.['x-pattern-detail'];
   return typeof meaning === 'string' ? meaning : 'does not have the documented form';

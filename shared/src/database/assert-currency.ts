@@ -33,7 +33,7 @@ interface Kept {
   readonly decimals: number;
 }
 
-/** The currency of the amounts in the schema; undefined in a new schema. */
+/** Returns the currency of the amounts in the schema; undefined in a new schema. */
 export async function storedCurrency(from: Queryable): Promise<string | undefined> {
   const { rows } = await from.query<{ code: string }>('SELECT code FROM shop_currency');
   return rows[0]?.code;

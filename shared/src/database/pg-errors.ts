@@ -83,7 +83,10 @@ const unavailableMessages = [
   'Cannot use a pool after',
 ];
 
-/** Whether an error says that the database is unavailable or overloaded, so that the same request may succeed later. */
+/**
+ * Returns whether an error says that the database is unavailable or overloaded, so that the same request may succeed
+ * later.
+ */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = errorCode(error);
   if (code !== undefined) return isUnavailableState(code) || unavailableSystemCodes.has(code) || conflicts.has(code);
@@ -91,7 +94,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return unavailableMessages.some((beginning) => message.startsWith(beginning));
 }
 
-/** Whether a statement was cancelled because it took too long, by the server or by the driver. */
+/** Returns whether a statement was cancelled because it took too long, by the server or by the driver. */
 export function isTimeout(error: unknown): boolean {
   const code = errorCode(error);
   return code === undefined ? String(driverError(error).message).startsWith('Query read timeout') : code === '57014';
@@ -102,9 +105,9 @@ function isUnavailableState(code: string): boolean {
 }
 
 /**
- * Whether the connection of a failed statement must be closed. Either it leads to a read-only server, and the next
- * connection may lead to the primary; or the driver has stopped waiting for the statement, which the server may still
- * be running.
+ * Returns whether the connection of a failed statement must be closed. Either it leads to a read-only server, and the
+ * next connection may lead to the primary; or the driver has stopped waiting for the statement, which the server may
+ * still be running.
  */
 export function spoilsConnection(error: unknown): boolean {
   const code = errorCode(error);

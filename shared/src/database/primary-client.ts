@@ -125,7 +125,7 @@ async function requirePrimary(client: pg.Client, cluster: Cluster): Promise<numb
   return timeline;
 }
 
-/** An error with PostgreSQL's code for a server that accepts no writes. */
+/** Returns an error with PostgreSQL's code for a server that accepts no writes. */
 function readOnly(message: string): Error {
   return Object.assign(new Error(message), { code: '25006' });
 }

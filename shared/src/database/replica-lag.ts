@@ -42,8 +42,8 @@ export class ReplicaLag {
   }
 
   /**
-   * Whether the last check of this connection to a replica is still valid. It stays valid because a replica never goes
-   * back.
+   * Returns whether the last check of this connection to a replica is still valid. It stays valid because a replica
+   * never goes back.
    */
   isRecent(replica: Queryable): boolean {
     return performance.now() - (this.#asOf.get(replica) ?? Number.NEGATIVE_INFINITY) <= this.#maximum;

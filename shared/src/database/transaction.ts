@@ -12,7 +12,7 @@ export class Transaction {
     this.connection = connection;
   }
 
-  /** Set before COMMIT or ROLLBACK is sent. A later statement would run outside the transaction. */
+  /** Set as soon as COMMIT or ROLLBACK is sent, because a later statement would run outside the transaction. */
   get finished(): 'commit' | 'rollback' | undefined {
     return this.#finished;
   }

@@ -55,7 +55,7 @@ async function makeFolder(path: string): Promise<boolean> {
   }
 }
 
-/** The superuser's password, stored beside the data and created before the data. */
+/** Returns the superuser's password, stored beside the data and created before the data. */
 export async function keptPassword(dataDir: string, initialised: boolean): Promise<string> {
   const path = join(dataDir, 'password');
   try {

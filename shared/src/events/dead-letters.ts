@@ -22,7 +22,7 @@ export interface DeadLetterStore {
   replay(id: string, consumer?: string): Promise<boolean>;
   /** Deletes the dead letter. Resolves to false when no dead letter has that id. */
   discard(id: string, consumer?: string): Promise<boolean>;
-  /** Consumer → the number of its events that failed and wait for another attempt. */
+  /** Returns the number of events of each consumer that failed and wait for another attempt. */
   retrying(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }
@@ -57,7 +57,10 @@ export async function openDeadLetters({
     }
     return letters;
   };
-  /** An event may be a dead letter of several consumers. Without a name, the action applies to all of them. */
+  /**
+   * Applies an action to the named consumer, or to all of them without a name. An event may be a dead letter of several
+   * consumers.
+   */
   const each = async (named: string | undefined, act: (consumer: string) => Promise<boolean>): Promise<boolean> => {
     let found = false;
     for (const consumer of named === undefined ? all : [named]) found = (await act(consumer)) || found;

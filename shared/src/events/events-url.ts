@@ -1,7 +1,7 @@
 // EVENTS_URL: the address of the broker, or the addresses of its nodes.
 import { url, urlOfHosts, type Variable } from '../runtime/index.ts';
 
-/** The variable EVENTS_URL. Only the nodes of RabbitMQ can be listed. */
+/** Defines the variable EVENTS_URL. Only the nodes of RabbitMQ can be listed. */
 export function eventsUrl(): Variable<string> {
   const nodes = urlOfHosts('EVENTS_URL', ['amqp', 'amqps']);
   const address = url('EVENTS_URL', ['amqp', 'amqps', 'postgres', 'postgresql']);

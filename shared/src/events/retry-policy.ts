@@ -5,7 +5,7 @@ import type { Topology, Verdict } from './transport.ts';
 /** The topology of the shop: all consumers; six retries after 1, 2, 4, 8, 16 and 32 seconds. */
 export const shopTopology: Topology = { consumers, retries: 6, retryDelay: 1 };
 
-/** The delay before each retry, in seconds. */
+/** Returns the delay before each retry, in seconds. */
 export function retryDelays({ retries, retryDelay }: Topology): number[] {
   return Array.from({ length: retries }, (_, index) => retryDelay * 2 ** index);
 }

@@ -32,7 +32,7 @@ export interface EventsOptions<Name extends ConsumerName> {
 export interface Events {
   /** Rejects with the reason unless the broker can be reached. Used by the readiness check. */
   ping(): Promise<void>;
-  /** Seconds for which the oldest unpublished event has been due; 0 when there is none. */
+  /** Returns the seconds since the oldest unpublished event became due; 0 without one. */
   lag(): Promise<number>;
   /** Stops consuming, and waits for the deliveries and the batch in progress. */
   close(): Promise<void>;
@@ -79,7 +79,7 @@ export async function startEvents<Name extends ConsumerName>(options: EventsOpti
   };
 }
 
-/** Every service reports its own outbox, and the queues that it consumes from. */
+/** Reports the outbox of the service, and the queues that it consumes from. */
 function observeEvents(lag: () => Promise<number>, transport: Transport, consumer: string | undefined): void {
   const age = {
     unit: 's',

@@ -68,9 +68,9 @@ export interface Transport {
    * progress.
    */
   subscribe(subscription: Subscription): Promise<() => Promise<void>>;
-  /** The number of messages in a consumer's queues. */
+  /** Returns the number of messages in a consumer's queues. */
   depth(consumer: string): Promise<QueueDepth>;
-  /** The oldest dead letters of a consumer. They stay in their queue. */
+  /** Returns the oldest dead letters of a consumer. They stay in their queue. */
   deadLetters(consumer: string, limit: number): Promise<readonly DeadLetter[]>;
   /**
    * Returns one dead letter to its consumer's queue, and resets its attempts. Resolves to false when no dead letter has

@@ -58,7 +58,7 @@ export function validateEnvelope(value: unknown): Validated<Envelope> {
   return isEnvelope(value) ? { valid: true, value } : { valid: false, errors: errorsOf(isEnvelope, 'event') };
 }
 
-/** Whether events.yaml defines the type. */
+/** Returns whether events.yaml defines the type. */
 export function isEventType(type: string): type is EventType {
   return loadEventSchemas().types.has(type);
 }

@@ -93,7 +93,7 @@ export function requireUnversioned(headers: IncomingHttpHeaders, represented: bo
 
 const stale = 'The resource has changed since the version that If-Match names. Read it again.';
 
-/** `*` stands for each present representation. */
+/** Checks `If-Match`. `*` matches each present representation. */
 function requireCurrent(headers: IncomingHttpHeaders, current: readonly string[], detail = stale): void {
   const value = headers['if-match'];
   if (value === undefined) return;
@@ -105,8 +105,8 @@ function requireCurrent(headers: IncomingHttpHeaders, current: readonly string[]
 }
 
 /**
- * Whether `If-None-Match` matches the representation (weak comparison, RFC 9110 section 13.1.2). A response without a tag
- * does not match `*` either, because generated clients know no 304 of operations without tags.
+ * Returns whether `If-None-Match` matches the representation (weak comparison, RFC 9110 section 13.1.2). A response
+ * without a tag does not match `*` either, because generated clients know no 304 of operations without tags.
  */
 export function notModified(headers: IncomingHttpHeaders, etag: string | undefined): boolean {
   return etag !== undefined && matches(headers, etag);

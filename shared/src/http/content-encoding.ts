@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 const [shortest, longest] = [1_024, 256 * 1_024];
 const acceptedGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 
-/** Whether the header field `Accept-Encoding` names gzip (RFC 9110 section 12.5.3). */
+/** Returns whether the header field `Accept-Encoding` names gzip (RFC 9110 section 12.5.3). */
 export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   return acceptEncoding !== undefined && acceptedGzip.test(acceptEncoding);
 }

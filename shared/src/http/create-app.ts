@@ -107,7 +107,7 @@ export function createApp<Context>(options: AppOptions<Context>): RequestListene
   };
 }
 
-/** An unavailable dependency is logged as one line. An unexpected error is a bug, so its stack is logged. */
+/** Logs an unavailable dependency as one line. An unexpected error is a bug, so its stack is logged. */
 function logFailure(log: Log, problem: Problem, url: string, requestId: string): void {
   if (problem.code === 'internal-error') log.error({ err: problem.cause ?? problem, requestId, url }, problem.code);
   else log.warn({ reason: reasonOf(problem), requestId, url }, problem.code);
@@ -188,7 +188,7 @@ async function handle<Context>(
   measureAnswer(arrivalAt(response), { method: request.method, route: operation.path, status: answer.status });
 }
 
-/** A signal that aborts when the connection closes before the whole response was sent. */
+/** Returns a signal that aborts when the connection closes before the whole response was sent. */
 function abandonmentOf(response: Response): AbortSignal {
   const controller = new AbortController();
   const leave = (): void => {

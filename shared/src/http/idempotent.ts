@@ -135,7 +135,8 @@ function scopeOf(request: OperationRequest, key: string): string[] {
 }
 
 /**
- * The canonical fingerprint contains the other one, so that it is not valid for a row that another process replaced.
+ * Returns both fingerprints. The canonical one contains the other, so that it is invalid for a row that another process
+ * replaced.
  */
 function fingerprintsOf(request: OperationRequest, secret: string, stored?: string): Fingerprints {
   const body = Buffer.isBuffer(request.body) ? createHash('sha256').update(request.body).digest('hex') : request.body;

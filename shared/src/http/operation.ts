@@ -31,8 +31,8 @@ export interface OperationRequest {
   /** The violations of the contract. Empty unless the operation reports them itself (`x-refused-by-operation`). */
   readonly faults: readonly Fault[];
   /**
-   * Called by an operation whose reply may be cached: the result has an entity tag and a JSON text, and is the same for
-   * every caller who lacks the scopes of the operation. It is compressed for clients that accept that.
+   * Called by an operation with a result that may be cached: it has an entity tag and a JSON text, and is the same for
+   * every caller without the scopes of the operation. It is compressed for clients that accept that.
    * @param store called with the complete response
    */
   cacheWith(store: StoreResponse): void;

@@ -37,7 +37,7 @@ function nextHop(parent: string | undefined): string {
 }
 
 /**
- * The id is copied, because V8 stores the result of `randomUUID` as a tree of twenty parts for as long as the request
+ * Copies the id, because V8 stores the result of `randomUUID` as a tree of twenty parts for as long as the request
  * lasts.
  */
 function newId(): string {
@@ -68,7 +68,7 @@ export function parseArrival(headers: IncomingHttpHeaders): Arrival {
   return { id, traceparent: span === undefined ? nextHop(parentOf(headers)) : toTraceparent(span), began, span };
 }
 
-/** The first step. It gives every response and every log line the id of the request. */
+/** Gives every response and every log line the id of the request. Runs as the first step. */
 export function identify(request: Request, response: Response, next: NextFunction): void {
   const arrival = parseArrival(request.headers);
   response.locals.arrival = arrival;

@@ -5,7 +5,7 @@ export const maxJsonDepth = 32;
 
 const plainName = /^\w*$/;
 
-/** A member name as a JSON Pointer reference token (RFC 6901 section 3). */
+/** Returns a member name as a JSON Pointer reference token (RFC 6901 section 3). */
 export function escapePointer(name: string): string {
   if (plainName.test(name)) return name;
   return name.replaceAll('~', '~0').replaceAll('/', '~1').toWellFormed();

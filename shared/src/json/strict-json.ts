@@ -60,7 +60,7 @@ export function sourceFaults(text: string, isRepeated: boolean): Fault[] {
  */
 export const inexact = 'must be a number of at most 15 digits';
 
-/** Whether a double represents exactly the number that a JSON text contains. */
+/** Returns whether a double represents exactly the number that a JSON text contains. */
 export function isExact(source: string): boolean {
   return decimalOf(source) === decimalOf(String(Number(source)));
 }

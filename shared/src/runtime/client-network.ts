@@ -30,8 +30,8 @@ export function plainAddress(address: string): string {
 }
 
 /**
- * The network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, because one client
- * usually controls all addresses with the same 64 bits.
+ * Returns the network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, because one
+ * client usually controls all addresses with the same 64 bits.
  */
 export function clientNetwork(address: string): string {
   const plain = plainAddress(address);
@@ -44,8 +44,8 @@ export function clientNetwork(address: string): string {
 }
 
 /**
- * The network of the client of a forwarded request. The gateway sends exactly one address in `X-Forwarded-For`, and
- * nothing that the client wrote.
+ * Returns the network of the client of a forwarded request. The gateway sends exactly one address in `X-Forwarded-For`,
+ * and nothing that the client wrote.
  * @returns undefined for a request that did not pass the gateway
  */
 export function forwardedNetwork({ 'x-forwarded-for': address }: IncomingHttpHeaders): string | undefined {

@@ -3,9 +3,9 @@ import type { Server, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * For `drain` milliseconds, every response closes its connection, so that clients use another server before the port closes.
- * Then running requests finish, for as long as `within` allows.
- * @param drain longer than clients keep idle connections, so that none of them sends a request when the port closes
+ * Closes the server. For `drain` milliseconds, every response closes its connection, so that clients use another server
+ * before the port closes. Then running requests finish, for as long as `within` allows.
+ * @param drain longer than the idle time of the clients' connections, so that no request arrives when the port closes
  * @param within milliseconds from the call to the end of the last connection
  */
 export async function closeServer(

@@ -97,7 +97,7 @@ function parse<T>(variable: Variable<T>, text: string, environment: Environment)
   }
 }
 
-/** Whether a variable has a value, directly or in a file. */
+/** Returns whether a variable has a value, directly or in a file. */
 export function isSet(environment: Environment, name: string): boolean {
   return Boolean(environment[name]) || fileOf(environment, name) !== undefined;
 }
@@ -116,7 +116,7 @@ function readVariable(environment: Environment, name: string): string | undefine
   }
 }
 
-/** The file that contains the value of a variable. */
+/** Returns the file that contains the value of a variable. */
 function fileOf(environment: Environment, name: string): string | undefined {
   const named = environment[`${name}_FILE`];
   if (named !== undefined && named !== '') return named;
@@ -126,17 +126,17 @@ function fileOf(environment: Environment, name: string): string | undefined {
   return existsSync(file) ? file : undefined;
 }
 
-/** A string that is not empty. */
+/** Defines a variable with a string that is not empty. */
 export function string(name: string, fallback?: string): Variable<string> {
   return { name, fallback, parse: (value) => value };
 }
 
-/** A value, or undefined when the variable is not set. */
+/** Defines a variable with a value that is undefined when it is not set. */
 export function optional<T>(variable: Variable<T>): Variable<T | undefined> {
   return { ...variable, fallback: '', parse: (value) => (value === '' ? undefined : variable.parse(value)) };
 }
 
-/** A whole number from `min` to `max`, both included. */
+/** Defines a variable with a whole number from `min` to `max`, both included. */
 export function integer(name: string, range: { min: number; max: number; fallback?: number }): Variable<number> {
   return {
     name,
@@ -154,7 +154,7 @@ export function integer(name: string, range: { min: number; max: number; fallbac
 /** Milliseconds for which a process serves requests after the signal to stop. */
 export const drain = integer('DRAIN_MS', { min: 0, max: 8_000, fallback: 0 });
 
-/** A fraction from 0 to 1. */
+/** Defines a variable with a fraction from 0 to 1. */
 export function share(name: string, fallback: number): Variable<number> {
   return {
     name,
@@ -167,7 +167,7 @@ export function share(name: string, fallback: number): Variable<number> {
   };
 }
 
-/** One of a closed list of words. */
+/** Defines a variable with one of a closed list of words. */
 export function oneOf<const T extends string>(name: string, words: readonly T[], fallback?: T): Variable<T> {
   return {
     name,
@@ -189,7 +189,10 @@ export function withoutPassword(text: string): string | undefined {
   return scheme === undefined || (URL.canParse(text) && !/[@?]/.test(text)) ? scheme && text : `${scheme}…`;
 }
 
-/** An absolute URL with one of the given schemes. Error messages repeat the value without its password. */
+/**
+ * Defines a variable with an absolute URL of one of the given schemes. Error messages repeat the value without its
+ * password.
+ */
 export function url(name: string, schemes: readonly string[], fallback?: string): Variable<string> {
   return {
     name,
@@ -207,7 +210,7 @@ export function url(name: string, schemes: readonly string[], fallback?: string)
 
 const nothing = (): undefined => undefined;
 
-/** A secret of at least 32 characters; the value is never repeated in a message. */
+/** Defines a variable with a secret of at least 32 characters. Messages never repeat the value. */
 export function secret(name: string): Variable<string> {
   return {
     name,
@@ -235,7 +238,10 @@ export function secretList(name: string): Variable<Secrets> {
   };
 }
 
-/** Symmetric keys, separated by commas, each of 32 bytes in base64url. The first key encrypts; all keys decrypt. */
+/**
+ * Defines a variable with symmetric keys, separated by commas, each of 32 bytes in base64url. The first key encrypts;
+ * all keys decrypt.
+ */
 export function keyList(name: string): Variable<readonly Buffer[]> {
   return {
     name,

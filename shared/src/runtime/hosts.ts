@@ -14,7 +14,7 @@ export function parseAddresses(text: string): string[] {
   return hosts === undefined ? [text] : hosts.split(',').map((host) => `${before}${host}${after}`);
 }
 
-/** As `url`, with one host or several, separated by commas. */
+/** Defines a variable like `url`, with one host or several, separated by commas. */
 export function urlOfHosts(name: string, schemes: readonly string[]): Variable<string> {
   const address = url(name, schemes);
   return {

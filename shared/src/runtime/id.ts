@@ -1,7 +1,7 @@
 // Identifiers: UUID version 7. The shop writes them in lower case, and reads them without regard to case (RFC 9562 section 4).
 import { v7 } from 'uuid';
 
-/** A new time-ordered identifier (RFC 9562 section 5.7). */
+/** Returns a new time-ordered identifier (RFC 9562 section 5.7). */
 export function newId(): string {
   return v7();
 }

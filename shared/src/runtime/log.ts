@@ -29,7 +29,7 @@ function describeError(error: unknown): object {
   return { type, message: message || toReason(error), stack, ...(code === undefined ? {} : { code }) };
 }
 
-/** The request and trace of a line. Members of the line itself take precedence. */
+/** Returns the request and trace of a line. Members of the line itself take precedence. */
 function describeRequest(): object {
   const request = requestNow();
   if (request === undefined) return {};
@@ -37,7 +37,7 @@ function describeRequest(): object {
   return { requestId: request.id, ...(trace_id === undefined ? {} : { trace_id, span_id }) };
 }
 
-/** A logger that adds the name of the process to every line. */
+/** Returns a logger that adds the name of the process to every line. */
 export function createLog(name: string, level: LogLevel): Log {
   const options: LoggerOptions = {
     name,
@@ -57,7 +57,7 @@ export function createLog(name: string, level: LogLevel): Log {
 
 const forPeopleOptions = { translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,name,trace_id,span_id' } as const;
 
-/** Loaded only for a terminal. */
+/** Creates readable log lines for a terminal; the module is loaded only there. */
 function forPeople(): DestinationStream {
   return loadPretty().build({ sync: true, ...forPeopleOptions });
 }

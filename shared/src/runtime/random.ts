@@ -4,7 +4,7 @@ import { randomFillSync } from 'node:crypto';
 const block = Buffer.alloc(4096);
 let used = block.length;
 
-/** A new buffer of `size` random bytes, at most 4096. No byte is used twice. */
+/** Returns a new buffer of `size` random bytes, at most 4096. No byte is used twice. */
 export function random(size: number): Buffer {
   if (used + size > block.length) {
     randomFillSync(block);

@@ -34,7 +34,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
 const address =
   /@(?<=((?<!(?<!\\)(?:\\\\)*\\(?:u[\da-f]{0,3})?)[^\s\p{Cc}"\\<>()[\],:;@]{1,254})@)(?=[\p{N}.-]*[\p{L}\p{M}])[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+/gu;
 
-/** The line without e-mail addresses, tokens and passwords. */
+/** Returns the line without e-mail addresses, tokens and passwords. */
 export function redact(line: string): string {
   let text = line;
   for (const [pattern, replacement] of patterns) text = text.replace(pattern, replacement);

@@ -42,7 +42,7 @@ export interface ServiceSpec<Config, Context, Consumer extends ConsumerName> {
 export interface ServiceStart<Config> extends ProcessLife {
   readonly config: Config;
   readonly database: Database;
-  /** A client for the internal operations of another service, at this origin. */
+  /** Returns a client for the internal operations of another service, at this origin. */
   callService(service: string, url: string): InternalClient;
 }
 

@@ -1,7 +1,7 @@
 // The shop's currency: a code of ISO 4217, and its number of decimals.
 import type { Variable } from '../runtime/config.ts';
 
-/** A currency code of ISO 4217 with known decimals. */
+/** Defines a variable with a currency code of ISO 4217 that has known decimals. */
 export function currency(name: string, fallback: string): Variable<string> {
   return {
     name,

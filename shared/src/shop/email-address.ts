@@ -68,7 +68,7 @@ export function unparsedEmailKey(email: string): string {
   return lowerCase(email.normalize('NFC').trim());
 }
 
-/** NFC is applied again, because lower-casing can undo it. */
+/** Converts a string to lower case and NFC again, because lower-casing can change the normalization. */
 function lowerCase(text: string): string {
   return text.toLowerCase().normalize('NFC');
 }

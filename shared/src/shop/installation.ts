@@ -36,7 +36,7 @@ const forms: Readonly<Record<Installation, Readonly<Record<CommandPurpose, Form>
 };
 
 /**
- * How the shop was started: by npm, Docker Compose or Kubernetes.
+ * Returns how the shop was started: by npm, Docker Compose or Kubernetes.
  * @throws ConfigError when SHOP_INSTALLATION is none of them
  */
 export function readInstallation(environment: Environment): Installation {

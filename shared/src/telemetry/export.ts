@@ -82,7 +82,7 @@ function recordSpans(url: string, resource: Resource, { edge, settings }: Export
   });
 }
 
-/** While the collector is unavailable, spans and metrics are lost, and each loss is logged. */
+/** Logs each loss of spans and metrics while the collector is unavailable. */
 function reportTrouble(log: Log): void {
   const warn = (message: string): void => log.warn({ reason: message.slice(0, 500) }, 'telemetry');
   const quiet = (): void => {};

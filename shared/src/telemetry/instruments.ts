@@ -71,7 +71,7 @@ export function measureWith(next: Meter): void {
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** The attribute `http.request.method`: `_OTHER` for an unknown method. */
+/** Returns the attribute `http.request.method`: `_OTHER` for an unknown method. */
 export function toMethod({ method = '' }: { readonly method?: string | undefined }): string {
   return methods.has(method) ? method : '_OTHER';
 }
@@ -81,7 +81,7 @@ export function beginCounting(counter: Counter, all: readonly Attributes[]): voi
   for (const attributes of all) counter.add(0, attributes);
 }
 
-/** Whether metrics are exported. */
+/** Returns whether metrics are exported. */
 export function isMeasuring(): boolean {
   return measuring;
 }

@@ -47,7 +47,7 @@ export function startSpan(
   return tracer.startSpan(name, { kind, attributes }, contextOf(parent));
 }
 
-/** Whether the present request is recorded. If not, callers need not compute attributes of a span. */
+/** Returns whether the present request is recorded. If not, callers need not compute attributes of a span. */
 export function isTraced(): boolean {
   if (tracer === undefined) return false;
   const traceparent = requestNow()?.traceparent;
@@ -80,13 +80,13 @@ export async function runInSpan<T>(span: Span, { id }: Pick<RequestScope, 'id'>,
   }
 }
 
-/** The trace context that the next hop gets (W3C Trace Context section 3.2). */
+/** Returns the trace context that the next hop gets (W3C Trace Context section 3.2). */
 export function toTraceparent(span: Span): string {
   const { traceId, spanId, traceFlags } = span.spanContext();
   return `00-${traceId}-${spanId}-${traceFlags & 1 ? '01' : '00'}`;
 }
 
-/** Whether the sender of this context records the trace. */
+/** Returns whether the sender of this context records the trace. */
 function isSampled(traceparent: string): boolean {
   return (Number.parseInt(traceparent.slice(-2), 16) & 1) === 1;
 }

@@ -18,7 +18,7 @@ const templateLock = 5_201_337;
 const password = 'only-for-tests';
 const roles = Object.fromEntries(schemas.map((name) => [name, password])) as Record<SchemaName, string>;
 
-/** The folder of a service in the checkout. */
+/** Returns the folder of a service in the checkout. */
 export function serviceFolder(service: ServiceName): string {
   return fileURLToPath(new URL(`../../../services/${service}`, import.meta.url));
 }

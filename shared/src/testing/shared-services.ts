@@ -80,7 +80,7 @@ async function reset(services: TestServices, empty: readonly string[]): Promise<
   await Promise.all(mails.map((name) => rm(join(services.mailFolder, name), { recursive: true, force: true })));
 }
 
-/** A process that other files use, with its output since now. */
+/** Returns a process that other files use, with its output since now. */
 function viewOf(service: TestService): TestService {
   const before = service.output().length;
   const refuse = (): never => {

@@ -10,7 +10,7 @@ export interface TestService {
   readonly client: TestClient;
   /** A pool that connects as the service's own role. */
   readonly database: pg.Pool;
-  /** The output of the process so far. */
+  /** Returns the output of the process so far. */
   output(): string;
   /** Sends a signal to the process and waits until it has exited. */
   kill(signal?: NodeJS.Signals): Promise<void>;

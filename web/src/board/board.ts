@@ -13,8 +13,8 @@ export interface BoardOptions extends BoardStreamsOptions {
 }
 
 /**
- * The page is public and contains no data of the shop. `/board/events` and `/board/orders/…` show the state of the shop
- * and of an order, so the gateway must authenticate their requests first.
+ * Creates the pages of the board. The page is public and contains no data of the shop. `/board/events` and
+ * `/board/orders/…` show the state of the shop and of an order, so the gateway must authenticate their requests first.
  */
 export function boardPages(options: BoardOptions | undefined, assets: Assets): FindPage {
   if (options === undefined) return () => undefined;

@@ -48,7 +48,10 @@ export function partsOf(upstreams: ReadonlyMap<string, UpstreamView>, shop: Shop
   return [...processes, ...owners.map(schemaPart), brokerPart(reports, queues), ...queues.map(queuePart)];
 }
 
-/** The gateway is running, because it sends this data. It is ready under the condition of its `/health/ready`. */
+/**
+ * Returns the state of the gateway, which is running, because it sends this data. It is ready under the condition of
+ * its `/health/ready`.
+ */
 function gatewayPart(report: ProcessFigures | undefined, missing: readonly string[]): BoardPart {
   const faults = report === undefined ? [] : [...absence(report, true), ...checks(report), ...slowness(report)];
   if (missing.length > 0) faults.push(upstreamUnavailable(missing));

@@ -10,7 +10,7 @@ const line = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 // Without \b, the pattern would be tried at each character of a long name, which takes quadratic time.
 const label = /\b(\w+)="((?:[^"\\]|\\.)*)"/g;
 
-/** The samples of a response. Lines that are not samples are skipped. */
+/** Returns the samples of a response. Lines that are not samples are skipped. */
 export function readSamples(text: string): Sample[] {
   return text.split('\n').flatMap((row): Sample[] => {
     const [, name, inside = '', figure = ''] = line.exec(row) ?? [];

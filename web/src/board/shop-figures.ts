@@ -148,7 +148,7 @@ interface Change extends Sample {
   readonly process: string;
 }
 
-/** The increase of each sample. For a replica that is new or was restarted, the increase is the whole value. */
+/** Returns the increase of each sample. For a replica that is new or was restarted, the increase is the whole value. */
 function changesSince(before: Poll, now: Poll): Change[] {
   return [...now.replicas].flatMap(([key, samples]) => {
     const earlier = before.replicas.get(key);
@@ -204,7 +204,10 @@ function quantile(buckets: Readonly<Record<string, number>>, share: number): num
   return (Number.isFinite(bound) ? bound : (bounds.at(-2)?.[0] ?? 0)) * 1_000;
 }
 
-/** Every replica reports the same depth of a queue, so the maximum applies. Counts of single replicas are added up. */
+/**
+ * Returns the figures of the queues. Every replica reports the same depth of a queue, so the maximum applies. Counts of
+ * single replicas are added up.
+ */
 function queueFigures(all: readonly Sample[], changed: readonly Sample[]): QueueFigures[] {
   const depths = all.filter(({ name }) => name === 'shop_queue_depth');
   const taken = sumBy(changed, 'shop_deliveries_total', 'messaging_consumer_group_name');

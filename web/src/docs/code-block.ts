@@ -22,7 +22,7 @@ export function highlighted(text: string, language = ''): string {
   return marksAsHtml(known ? highlight.highlight(text, { language }).value : escapeHtml(text));
 }
 
-/** The first line and the fields of an HTTP message, and its body as JSON. */
+/** Returns the first line and the fields of an HTTP message, and its body as JSON. */
 function highlightedMessage(text: string): string {
   const [head = '', ...body] = text.split('\n\n');
   const [first = '', ...fields] = head.split('\n').map(escapeHtml);

@@ -23,7 +23,7 @@ interface Link {
 }
 
 export interface SideNavigation {
-  /** HTML of the list with the group of the current page open. */
+  /** Returns HTML of the list with the group of the current page open. */
   at(address: string): string;
 }
 

@@ -27,7 +27,10 @@ export interface DocumentationSources {
 
 const json = { type: 'application/json' };
 
-/** Path → page. A page is created at the first request for it. @throws when a document or guide is missing or invalid */
+/**
+ * Creates the pages by path. The content of a page is created at the first request for it.
+ * @throws when a document or guide is missing or invalid
+ */
 export function createDocumentation(sources: DocumentationSources, assets: Assets): Map<string, StaticPage> {
   const { contracts, guides, services } = sources;
   const document = publishedDocument(contracts);

@@ -74,7 +74,7 @@ function cellText(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ').replaceAll('|', '\\|');
 }
 
-/** The members of an object schema, those of its `allOf` parts included. */
+/** Returns the members of an object schema, those of its `allOf` parts included. */
 function membersByName(document: Node, value: unknown): Map<string, unknown> {
   const schema = dereference(document, value);
   const parts = Array.isArray(schema.allOf) ? schema.allOf : [];

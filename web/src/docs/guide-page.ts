@@ -11,7 +11,7 @@ interface Neighbour {
 const severalHeadings = 3;
 const manyHeadings = 30;
 
-/** HTML of the element `main`. */
+/** Returns HTML of the element `main`. */
 export function guideHtml(
   { html, headings }: Guide,
   { previous, next }: { readonly previous?: Neighbour | undefined; readonly next?: Neighbour | undefined } = {},
@@ -29,7 +29,7 @@ ${contents === '' ? '' : `<nav class="contents" aria-label="On this page"><h2>On
 </main>`;
 }
 
-/** The list of the headings; empty for a short page. On a narrow screen it stands in a fold below the title. */
+/** Returns the list of the headings; empty for a short page. On a narrow screen it stands in a fold below the title. */
 function contentsHtml(headings: readonly Heading[]): string {
   const shown = headings.length > manyHeadings ? headings.filter(({ depth }) => depth === 2) : headings;
   if (shown.length < severalHeadings) return '';

@@ -105,8 +105,8 @@ function addressOf(href: string, base: string, suffix = ''): string {
 }
 
 /**
- * The target of an example request that a browser can send by a link: a public GET without placeholders, optionally
- * followed by `→ …` lines about the response.
+ * Returns the target of an example request that a browser can send by a link: a public GET without placeholders,
+ * optionally followed by `→ …` lines about the response.
  */
 function openable(text: string): string | undefined {
   const target = /^GET (\/v1\/products[^\n{]*?)(?:\n→[^\n]*)*$/.exec(text.trim())?.[1];

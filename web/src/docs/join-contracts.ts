@@ -19,8 +19,8 @@ interface PublicContract extends ServiceContract {
 }
 
 /**
- * One document of all public operations, without `x-internal` operations, and the components, tags and members that only
- * the services need.
+ * Returns one document of all public operations, without `x-internal` operations, and the components, tags and members
+ * that only the services need.
  *
  * Deeply equal components of the same name are merged; others get the name of their service as a prefix.
  * @param base the frame: info, servers, and in `x-every-operation` the gateway's responses to every operation
@@ -88,7 +88,7 @@ function withoutInternalMembers(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, member]) => [name, withoutInternalMembers(member)]));
 }
 
-/** The tags of public operations. */
+/** Returns the tags of public operations. */
 function usedTags(paths: Readonly<Record<string, Node>>): Set<unknown> {
   const operations = Object.values(paths).flatMap((item) => Object.values(item).filter(isNode));
   return new Set(operations.flatMap(({ tags }) => (Array.isArray(tags) ? tags : [])));

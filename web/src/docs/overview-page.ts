@@ -34,7 +34,7 @@ const starts = [
   ['/docs/deploying', 'Operating', 'Deploy the shop, back it up, watch it, and let it grow.'],
 ] as const;
 
-/** HTML of the element `main` of `/docs`. */
+/** Returns HTML of the element `main` of `/docs`. */
 export function overviewHtml(chapters: readonly Chapter[], services: readonly string[]): string {
   const cards = starts.map(([address, title, text]) => {
     return `<li><a href="${address}"><strong>${title}</strong> <span>${text}</span></a></li>`;
@@ -65,7 +65,7 @@ ${events.join('\n')}
 </main>`;
 }
 
-/** HTML of the element `main` of the page of all operations. */
+/** Returns HTML of the element `main` of the page of all operations. */
 export function referenceHtml(tags: readonly Tag[]): string {
   const groups = tags.map(({ tag, description, operations }) => {
     const rows = operations.map(({ address, summary, method, path }) => {

@@ -2,7 +2,7 @@
 import { type ProblemCode, problems } from '@shop/shared/problem';
 import { problemTexts } from '../problems/problem-texts.ts';
 
-/** A Markdown list: status, code with a link to its page, and when it happens. */
+/** Returns a Markdown list: status, code with a link to its page, and when it happens. */
 export function problemList(): string {
   return Object.entries(problems)
     .map(

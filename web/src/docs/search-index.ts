@@ -79,7 +79,7 @@ const otherPages: readonly SearchEntry[] = [
   },
 ];
 
-/** The parts of a page between its headings. */
+/** Returns the parts of a page between its headings. */
 function sectionsOf(html: string): { id: string; title: string; text: string }[] {
   return html.split(/(?=<h[1-4] id=")/).map((part) => {
     const [heading = '', id = '', title = ''] = /^<h\d id="([^"]+)">(.*?)<\/h\d>/s.exec(part) ?? [];
@@ -133,7 +133,7 @@ const entities: Readonly<Record<string, string>> = {
   '&#x27;': "'",
 };
 
-/** The words of HTML. */
+/** Returns the words of HTML. */
 function plainText(html: string): string {
   return html
     .replaceAll(/<\/(?:p|li|td|th|tr|pre|div|h\d)>|<br>/g, ' ')

@@ -18,7 +18,7 @@ interface Received {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Whether a client on this machine sends the request itself, to an address of this machine. */
+/** Returns whether a client on this machine sends the request itself, to an address of this machine. */
 export function isFromThisMachine({ socket, headers }: Received): boolean {
   const address = plainAddress(socket.remoteAddress ?? '');
   return (

@@ -58,7 +58,7 @@ export async function readEmail(folder: string, name: string): Promise<SentEmail
   return file && parse(file);
 }
 
-/** The names of the e-mails, none when the folder does not exist. Links and folders are left out. */
+/** Returns the names of the e-mails, none when the folder does not exist. Links and folders are left out. */
 async function namesIn(folder: string): Promise<string[]> {
   const entries = (await unlessErased(readdir(folder, { withFileTypes: true }))) ?? [];
   return entries.flatMap((entry) =>
@@ -92,13 +92,16 @@ async function parse({ path, name, sentAt }: EmailFile): Promise<SentEmail | und
   }
 }
 
-/** An address with its name, or the name of a group with its members (RFC 5322 section 3.4). */
+/** Returns an address with its name, or the name of a group with its members (RFC 5322 section 3.4). */
 function addressText({ name, address = '', group }: Address): string {
   if (group !== undefined) return `${name}: ${group.map(addressText).join(', ')};`;
   return name === '' ? address : `${name} <${address}>`;
 }
 
-/** Undefined for a file or folder that does not exist, such as the e-mail of an account that was erased meanwhile. */
+/**
+ * Resolves with undefined for a file or folder that does not exist, such as the e-mail of an account that was erased
+ * meanwhile.
+ */
 async function unlessErased<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

@@ -125,7 +125,7 @@ function addressOf({ name }: SentEmail): string {
   return `${listAddress}/${name}`;
 }
 
-/** The time of an e-mail to the second, in UTC. */
+/** Returns the time of an e-mail to the second, in UTC. */
 function time({ sentAt }: SentEmail): string {
   const iso = sentAt.toISOString();
   return `<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')}</time>`;

@@ -28,9 +28,9 @@ const framedPolicy =
   "base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 /**
- * `/mail` lists the e-mails, `/mail/NAME` shows one of them, and `/mail/NAME/html` is its HTML. They need the key.
- * Further pages use the tokens of e-mails and contain no secrets.
- * @param emails without them, the addresses are 404. They always are for a client on another machine
+ * Creates the pages of e-mails. `/mail` lists the e-mails, `/mail/NAME` shows one of them, and `/mail/NAME/html` is its
+ * HTML. They need the key. Further pages use the tokens of e-mails and contain no secrets.
+ * @param emails without them, and for a client on another machine, the addresses return 404
  */
 export function mailPages(emails: ShownEmails | undefined, assets: Assets): FindPage {
   if (emails === undefined) return () => undefined;

@@ -8,8 +8,9 @@ import { problemTexts } from './problem-texts.ts';
 const exampleId = '01932f7c-8e5a-7c3e-9d52-3f1b6a4e8c70';
 
 /**
- * A copy of the document with examples in each problem response of its `components.responses`: one for each problem
- * code in backquotes in the description, or for the code that the response is named after (`NotFound` for `not-found`).
+ * Returns a copy of the document with examples in each problem response of its `components.responses`: one for each
+ * problem code in backquotes in the description, or for the code that the response is named after (`NotFound` for
+ * `not-found`).
  */
 export function withProblemExamples(document: Node): Node {
   const components = toNode(document.components);
@@ -26,7 +27,7 @@ export function withProblemExamples(document: Node): Node {
   return { ...document, components: { ...components, responses: Object.fromEntries(responses) } };
 }
 
-/** An example of a problem document with this code. */
+/** Returns an example of a problem document with this code. */
 export function findExample(code: ProblemCode): Record<string, unknown> {
   return problemDocument(new Problem(code, problemTexts[code].example, exampleMembers[code]), exampleId);
 }

@@ -10,7 +10,7 @@ import { prefersHtml } from '../prefers-html.ts';
 import { findExample, isCode } from './problem-examples.ts';
 import { problemTexts } from './problem-texts.ts';
 
-/** `/problems` lists all problem codes, `/problems/<code>` explains one of them. */
+/** Creates the pages of problems. `/problems` lists all problem codes, `/problems/<code>` explains one of them. */
 export function problemPages(assets: Assets): FindPage {
   const layout = docsLayout(assets);
   const head = `<link rel="stylesheet" href="${assets.addressOf('guide.css')}">\n`;
@@ -76,7 +76,7 @@ ${codeBlock(JSON.stringify(findExample(code), null, 2), 'json')}
 <p><a href="/problems">All problems</a> · <a href="/docs/errors">How to handle errors</a></p>`;
 }
 
-/** The list of all problems, by status. */
+/** Returns the list of all problems, by status. */
 function sideHtml(codes: readonly ProblemCode[], current: string): string {
   const mark = (address: string): string => (address === current ? ' aria-current="page"' : '');
   const groups = [...Map.groupBy(codes, (code) => problems[code].status)].map(([status, own]) => {

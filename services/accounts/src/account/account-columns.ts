@@ -55,12 +55,12 @@ export const profileAttributes = Object.fromEntries(
   lines.map(({ attribute, type, required = false }) => [attribute, { type, allowNull: !required }]),
 ) as Record<keyof ProfileRow, { type: DataType; allowNull: boolean }>;
 
-/** The attributes of a valid input. */
+/** Returns the attributes of a valid input. */
 export function toProfileRow(input: Pick<NewAccount, WrittenMember>): ProfileRow {
   return Object.fromEntries(lines.map(({ member, attribute }) => [attribute, input[member] ?? null])) as ProfileRow;
 }
 
-/** The members of an account; those without a value are absent. */
+/** Returns the members of an account; those without a value are absent. */
 export function toProfile(row: ProfileRow): Pick<NewAccount, WrittenMember> {
   const members = lines.flatMap(({ member, attribute, toMember }) => {
     const value = row[attribute];
@@ -74,7 +74,7 @@ const eventLines = lines.filter(({ inEvents }) => inEvents === true);
 /** The SELECT list of the attributes that events contain. */
 export const eventColumns = eventLines.map(({ member, attribute }) => `${member} AS "${attribute}"`).join(', ');
 
-/** The members in events; those without a value are absent. */
+/** Returns the members in events; those without a value are absent. */
 export function toEventMembers(row: Pick<ProfileRow, EventAttribute>) {
   const members = eventLines.map(({ attribute }) => [attribute, row[attribute as EventAttribute]] as const);
   return Object.fromEntries(members.filter(([, value]) => value !== null)) as {

@@ -80,17 +80,17 @@ export function defineAccount(sequelize: Sequelize): void {
   );
 }
 
-/** A condition for queries: the erasure of the account is not due yet. */
+/** Returns a condition for queries: the erasure of the account is not due yet. */
 export function notErased(): WhereOptions<Account> {
   return { eraseAt: { [Op.or]: [null, { [Op.gt]: new Date() }] } };
 }
 
-/** The columns of a profile. */
+/** Returns the columns of a profile. */
 export function profileColumns(profile: Profile) {
   return { email: profile.email, ...toProfileRow(profile) };
 }
 
-/** The members that clients may see and write. */
+/** Returns the members that clients may see and write. */
 export function toAccountProfile(account: Account): Profile {
   return { email: account.email.trim(), ...toProfile(account) };
 }
@@ -99,7 +99,7 @@ export function toLocale({ locale }: Pick<Account, 'locale'>): { locale?: string
   return locale === null ? {} : { locale };
 }
 
-/** The account as responses show it, without password, scopes and times. */
+/** Returns the account as responses show it, without password, scopes and times. */
 export function toAccount(account: Account): AccountView {
   const pending = account.pendingEmail === null ? {} : { pending_email: account.pendingEmail.trim() };
   const erasure = account.eraseAt === null ? {} : { erase_at: account.eraseAt.toISOString() };
@@ -113,8 +113,8 @@ export function toAccount(account: Account): AccountView {
 }
 
 /**
- * The entity tag of an account: its version, followed by its id as 39 digits. `/v1/accounts/me` is another resource for
- * each caller, so two accounts of the same version must not have the same tag.
+ * Returns the entity tag of an account: its version, followed by its id as 39 digits. `/v1/accounts/me` is another
+ * resource for each caller, so two accounts of the same version must not have the same tag.
  */
 function tagOf({ id, version }: Account): string {
   const digits = BigInt(`0x${id.replaceAll('-', '')}`)
@@ -131,7 +131,7 @@ export function requireAccountMatch({ headers }: Pick<OperationRequest, 'headers
   requireMatch(headers, tagOf(account), toEtag(account.version));
 }
 
-/** The response with an account. No cache may store it. */
+/** Returns the response with an account. No cache may store it. */
 export function accountResult(
   status: number,
   account: Account,
@@ -150,7 +150,7 @@ export type AccountDetails = Pick<Account, 'id' | 'email' | 'emailVerified' | 'p
 /** The SELECT list of `AccountDetails`. */
 export const detailColumns = `id, email, email_verified AS "emailVerified", phone_number AS "phoneNumber", ${eventColumns}`;
 
-/** The data for other services. They send e-mails to this address, so surrounding blanks are removed. */
+/** Returns the data for other services. They send e-mails to this address, so surrounding blanks are removed. */
 export function toDetails(account: AccountDetails): EventPayloads['account.registered.v1'] {
   const { id: accountId, email, emailVerified, phoneNumber } = account;
   return { accountId, email: email.trim(), emailVerified, phoneNumber, ...toEventMembers(account) };

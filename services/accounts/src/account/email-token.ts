@@ -193,8 +193,8 @@ async function recordRefusal(request: OperationRequest, context: Context, purpos
 }
 
 /**
- * An unsalted digest is enough, because a token has 256 random bits. The token is looked up by index, so no comparison
- * reveals a part of it.
+ * Returns an unsalted digest. It is sufficient, because a token has 256 random bits. The token is looked up by index,
+ * so no comparison reveals a part of it.
  */
 function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');

@@ -26,7 +26,10 @@ const lists = {
   audit: `SELECT id, created_at, action, ${authorSql} AS by, reason, detail FROM audit_log`,
 } as const;
 
-/** A cursor is the time and the id of a row, because the row itself can be deleted before the next page is read. */
+/**
+ * Returns a reader of pages. A cursor is the time and the id of a row, because the row itself can be deleted before the
+ * next page is read.
+ */
 export function exportedRows(from: Queryable, list: keyof typeof lists, accountId: string): ReadPage {
   return async (after = beforeAll) => {
     const { rows } = await from.query<Row>(
@@ -43,8 +46,8 @@ function withoutNulls(row: object): object {
 }
 
 /**
- * The valid tokens in e-mails, without the tokens themselves. They fit on one page, because they expire and few are
- * sent in an hour.
+ * Returns the valid tokens in e-mails, without the tokens themselves. They fit on one page, because they expire and few
+ * are sent in an hour.
  */
 export async function findEmailTokens(from: Queryable, accountId: string): Promise<object[]> {
   const { rows } = await from.query<object>(

@@ -15,7 +15,10 @@ export function ownAccountId(request: OperationRequest): string {
   return accountId;
 }
 
-/** The token is valid, but the account does not exist here, because an outside identity provider issued the token. */
+/**
+ * Returns the problem for a valid token with an account that does not exist here, because an external identity provider
+ * issued the token.
+ */
 export function noSuchAccount(): Problem {
   return new Problem('not-found', 'There is no account behind this access token.');
 }

@@ -12,7 +12,10 @@ export interface SessionClient {
 const longestAddress = 45;
 const longestUserAgent = 200;
 
-/** The gateway sends exactly one address in `X-Forwarded-For`, and nothing that the client wrote. */
+/**
+ * Returns the client's data. The gateway sends exactly one address in `X-Forwarded-For`, and no value that the client
+ * wrote.
+ */
 export function parseSessionClient(headers: IncomingHttpHeaders): SessionClient {
   const { 'x-forwarded-for': address, 'user-agent': userAgent = '' } = headers;
   const isAddress = typeof address === 'string' && address.length <= longestAddress && isIP(address) !== 0;

@@ -46,7 +46,7 @@ export const exportAccount: Operation<'exportAccount', CallingContext> = async (
   return { status: 200, headers, stream };
 };
 
-/** The row of the account, without the digest of the password. */
+/** Returns the row of the account, without the digest of the password. */
 function toAccountData(account: Account) {
   return {
     ...toAccount(account),

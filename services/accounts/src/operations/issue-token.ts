@@ -52,7 +52,10 @@ export const issueToken: Operation<'issueToken'> = async (request, context) => {
   };
 };
 
-/** A machine gets no refresh token, because its secret serves the same purpose (RFC 6749 section 4.4.3). */
+/**
+ * Issues an access token only. A machine needs no refresh token, because its secret serves the same purpose (RFC 6749
+ * section 4.4.3).
+ */
 async function issueMachineToken(
   { id, body: { client_id: clientId = '', client_secret: secret = '' } }: TokenRequest,
   { database, tokenIssuer }: Context,
@@ -68,13 +71,19 @@ async function issueMachineToken(
   };
 }
 
-/** An `Idempotency-Key` would promise that a replay gives the same tokens, but tokens are not stored. */
+/**
+ * Returns a fault for an `Idempotency-Key`, which would require that a retry gets the same tokens. Tokens are not
+ * stored.
+ */
 function keyFaults({ headers }: OperationRequest): Fault[] {
   if (headers['idempotency-key'] === undefined) return [];
   return [{ header: 'Idempotency-Key', detail: 'is not accepted here: tokens are not stored for a replay' }];
 }
 
-/** The same steps run with and without an account: two queries, one check of a hash, one row in the audit log. */
+/**
+ * Checks a log-in. The same steps run with and without an account: two queries, one check of a hash, one row in the
+ * audit log.
+ */
 async function logIn(request: OperationRequest, context: Context, email: string, password: string): Promise<Granted> {
   // The gateway remembers from which networks each e-mail address has logged in.
   const waiter = toWaiter(request, request.headers['x-known-client'] === '1');

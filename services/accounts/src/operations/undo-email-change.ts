@@ -38,7 +38,7 @@ export const undoEmailChange: Operation<'undoEmailChange'> = (request, context) 
     await audit(tx, { action: 'email-change-undone', accountId, requestId: request.id, detail });
   });
 
-/** Whether the password was set after the change was requested, or in the days before it. */
+/** Returns whether the password was set after the change was requested, or in the days before it. */
 async function isPasswordSuspect(tx: Transaction, accountId: string, requestedAt: Date): Promise<boolean> {
   const [found] = await sql(
     tx,

@@ -10,7 +10,7 @@ export interface SharedMailbox {
   readonly accounts: readonly { readonly accountId: string; readonly email: string }[];
 }
 
-/** Of `environment` only DATABASE_URL is read. */
+/** Lists the accounts. Of `environment` only DATABASE_URL is read. */
 export function sharedMailboxes(environment: Environment): Promise<SharedMailbox[]> {
   return withDatabase({ url: readDatabaseConfig(environment).databaseUrl, name: 'doctor' }, async ({ pool }) => {
     const { rows } = await pool.query<SharedMailbox>(

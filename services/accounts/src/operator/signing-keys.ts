@@ -77,7 +77,7 @@ async function withKeyStore<T>(
   );
 }
 
-/** All keys, newest first. */
+/** Returns all keys, newest first. */
 export async function listKeys({ pool }: Database): Promise<ListedKey[]> {
   const { rows } = await pool.query<ListedKey>(
     `SELECT kid, state, (${isPublished}) AS published, created_at AS "createdAt", current_at AS "currentAt",

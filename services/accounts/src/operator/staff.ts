@@ -43,7 +43,7 @@ export async function revokeScopes(
   return changeScopes(environment, email, (scope, held) => held && !scopes.includes(scope));
 }
 
-/** All accounts that have a scope, by e-mail address. */
+/** Returns all accounts that have a scope, by e-mail address. */
 export async function listStaff(environment: Environment): Promise<Staff[]> {
   return withAccounts(environment, async ({ pool }) => {
     const { rows } = await pool.query<Staff>(

@@ -65,7 +65,10 @@ export function showAccount(environment: Environment, account: string): Promise<
   );
 }
 
-/** The sessions of an account that can be renewed, the last used first. The parameters are those of `showAccount`. */
+/**
+ * Returns the sessions of an account that can be renewed, the last used first. The parameters are those of
+ * `showAccount`.
+ */
 export function listSessions(environment: Environment, account: string): Promise<KnownSession[]> {
   return inAccounts(environment, 'accounts sessions', (database) =>
     database.transaction(async (tx) => {

@@ -29,8 +29,8 @@ export function signMachineToken(
 }
 
 /**
- * A token that is valid for 15 minutes, with the present scopes of the account. The claim `sid` is that of OpenID
- * Connect Front-Channel Logout 1.0, section 3.
+ * Returns a token that is valid for 15 minutes, with the present scopes of the account. The claim `sid` is that of
+ * OpenID Connect Front-Channel Logout 1.0, section 3.
  */
 export function signAccessToken(
   key: SigningKey,

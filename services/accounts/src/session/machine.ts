@@ -80,7 +80,7 @@ export function logInMachine(
   });
 }
 
-/** An unsalted digest is enough: a secret has 256 random bits, so it cannot be guessed however fast the hash is. */
+/** Returns an unsalted digest. It is sufficient, because a secret has 256 random bits and cannot be guessed. */
 function digestOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }

@@ -7,11 +7,14 @@ import type { Semaphore, Waiter } from './semaphore.ts';
 export interface Passwords {
   /** A hash that matches no password, for an account with a void password. */
   readonly unmatched: string;
-  /** The hash to store, with its parameters and salt. @throws Problem 503 when too many are waiting */
+  /**
+   * Returns the hash to store, with its parameters and salt.
+   * @throws Problem 503 when too many are waiting
+   */
   hash(password: string, waiter: Waiter): Promise<string>;
   /**
-   * Whether the password matches the hash. Without a hash, the password is checked against a hash that nothing matches,
-   * so that the time does not reveal whether the account exists.
+   * Returns whether the password matches the hash. Without a hash, the password is checked against a hash that nothing
+   * matches, so that the time does not reveal whether the account exists.
    * @throws Problem 503 when too many are waiting
    */
   matches(stored: string | undefined, password: string, waiter: Waiter): Promise<boolean>;

@@ -76,9 +76,9 @@ function required(detail: string): Problem {
 }
 
 /**
- * In a token that a log-in at the shop issued, both times are equal, and a renewed token is younger than its log-in.
- * Another issuer may issue its token some time after the log-in (OpenID Connect Core section 2), so only the time of the
- * log-in counts there.
+ * Returns whether the log-in is recent. In a token that a log-in at the shop issued, both times are equal, and a
+ * renewed token is younger than its log-in. Another issuer may issue its token some time after the log-in (OpenID
+ * Connect Core section 2), so only the time of the log-in counts there.
  */
 function isOfRecentLogIn({ credentialsVersion, issuedAt, authTime }: Caller): boolean {
   if (authTime === undefined || Date.now() / 1_000 - authTime >= recently) return false;
@@ -86,8 +86,8 @@ function isOfRecentLogIn({ credentialsVersion, issuedAt, authTime }: Caller): bo
 }
 
 /**
- * A token without a count has only the second of its log-in. If that is the second of the change, the log-in may have
- * been before the change.
+ * Returns whether the token was issued after the last change of credentials. A token without a count has only the
+ * second of its log-in. If that is the second of the change, the log-in may have been before the change.
  */
 function isIssuedForPresent({ credentialsVersion, issuedAt, authTime = issuedAt }: Caller, account: Account): boolean {
   if (credentialsVersion !== undefined) return credentialsVersion === account.credentialsVersion;

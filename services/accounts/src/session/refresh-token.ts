@@ -39,7 +39,8 @@ export interface RefreshLifetimes {
 const expiry = "least(now() + $2 * interval '1 day', created_at + $3 * interval '1 day')";
 
 /**
- * The first token of a new family. The caller has locked the account, so that no change of its password is concurrent.
+ * Returns the first token of a new family. The caller has locked the account, so that no change of its password is
+ * concurrent.
  */
 export async function startFamily(
   tx: Transaction,
@@ -158,7 +159,7 @@ async function insertToken(tx: Transaction, token: string, familyId: string): Pr
   await sql(tx, 'INSERT INTO refresh_tokens (digest, family_id) VALUES ($1, $2)', [digestOf(token), familyId]);
 }
 
-/** A plain digest is enough, because a token has 256 random bits. */
+/** Returns a plain digest. It is sufficient, because a token has 256 random bits. */
 function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }

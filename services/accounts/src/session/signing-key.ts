@@ -29,9 +29,9 @@ export interface SigningKey {
 }
 
 export interface SigningKeys {
-  /** The current private key. */
+  /** Returns the current private key. */
   current(): Promise<SigningKey>;
-  /** The public keys that verifiers need (RFC 7517). */
+  /** Returns the public keys that verifiers need (RFC 7517). */
   published(): Promise<readonly JWK[]>;
 }
 

@@ -8,7 +8,7 @@ import type { Waiter } from './semaphore.ts';
 const [withoutDeadline, reserve] = [30_000, 1_000];
 
 /**
- * The client that waits for a hash. The gateway sends the time that is left until it gives up the request.
+ * Returns the limits of a client that waits for a hash. The gateway sends the remaining time of the request.
  * @param isKnown whether the client has proved before that it belongs to the account
  */
 export function toWaiter({ headers, signal }: OperationRequest, isKnown: boolean): Waiter {

@@ -30,7 +30,7 @@ export const onOrderLinesCancelled: EventHandler<'order.lines-cancelled.v1'> = a
   });
 };
 
-/** Whether the units are released now. False when the order has no reservation. */
+/** Returns whether the units were released by this call. False when the order has no reservation. */
 async function release(tx: Transaction, event: ShopEvent<'order.lines-cancelled.v1'>): Promise<boolean> {
   const { data, requestId, traceparent } = event;
   const { orderId, accountId, reservationId, remaining, cancelledBy: actor } = data;

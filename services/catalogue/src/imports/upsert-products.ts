@@ -78,7 +78,7 @@ export async function upsertProducts(
   };
 }
 
-/** The locked products of a batch by their external keys and ids. */
+/** Locks the products of a batch, and returns them by their external keys and ids. */
 async function readKnown(tx: Transaction, batch: readonly ImportedProduct[]): Promise<Map<string, KnownRow>> {
   const keys = batch.map(({ externalKey }) => externalKey);
   const known = await sql<KnownRow>(tx, findKnown, [keys, keys.flatMap((key) => parseId(key) ?? [])]);
@@ -192,7 +192,7 @@ interface WrittenVersion {
   readonly version: number;
 }
 
-/** One array for each column, so that a batch of any size is one statement. */
+/** Returns one array for each column, so that a batch of any size is one statement. */
 function columnsOf(products: readonly GivenProduct[]): (string | number | null)[][] {
   const rows = products.map(({ id, row }) => [id, ...columnValues(row)]);
   return Array.from({ length: writtenColumns.length + 1 }, (_, column) => rows.map((row) => row[column] ?? null));

@@ -175,7 +175,8 @@ async function isSameFile(path: string, other: string): Promise<boolean> {
 }
 
 /**
- * Concurrent imports would race for the same keys. The server drops the lock with the connection when the process ends.
+ * Runs `work` with a lock, because concurrent imports would race for the same keys. The server releases the lock with
+ * the connection when the process exits.
  */
 async function onlyOne<T>(database: Database, work: () => Promise<T>): Promise<T> {
   const client = await database.pool.connect();

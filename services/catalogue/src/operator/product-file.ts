@@ -153,7 +153,7 @@ function readHeading(cells: readonly string[]): readonly string[] {
   return cells;
 }
 
-/** An empty cell means that the member is absent. */
+/** Reads the cells of a line. The member of an empty cell is absent. */
 function readCells(
   line: number,
   columns: readonly string[],
@@ -170,7 +170,7 @@ function readCells(
   return { line, value, faults: [...read.flatMap((cell) => cell.faults ?? []), ...faults], lacking };
 }
 
-/** The value of a cell is undefined when it is empty or has a fault. */
+/** Reads a cell. Its value is undefined when it is empty or has a fault. */
 function readCell(
   column: string,
   cell: string,
@@ -196,12 +196,12 @@ function readCell(
     : { value: type.toJson(units) };
 }
 
-/** The heading of a new file. */
+/** Returns the heading of a new file. */
 export function heading(format: Format): string {
   return format === 'csv' ? `${members.join()}\n` : '';
 }
 
-/** One product as a line of a file. */
+/** Returns one product as a line of a file. */
 export function writeLine(format: Format, product: Readonly<Record<string, unknown>>): string {
   if (format === 'ndjson') {
     const present = members.filter((member) => product[member] !== null);

@@ -149,7 +149,7 @@ export function* sampleProducts(count: number, seed: number, decimals: number): 
   }
 }
 
-/** A UUID version 7 (RFC 9562 section 5.7) with a time in the past. */
+/** Returns a UUID version 7 (RFC 9562 section 5.7) with a time in the past. */
 function idAt(moment: number, random: () => number): string {
   const time = moment.toString(16).padStart(12, '0');
   const hex = (digits: number) =>
@@ -160,7 +160,7 @@ function idAt(moment: number, random: () => number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(3)}-${variant}${hex(3)}-${hex(12)}`;
 }
 
-/** Pseudo-random numbers in [0, 1), equal for equal seeds (sfc32, with 128 bits of state). */
+/** Returns pseudo-random numbers in [0, 1), equal for equal seeds (sfc32, with 128 bits of state). */
 function generator(seed: number): () => number {
   let [a, b, c, counter] = [0, seed | 0, Math.floor(seed / 4_294_967_296) | 0, 1];
   const next = () => {

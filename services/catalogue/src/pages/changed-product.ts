@@ -6,7 +6,7 @@ const fields = ['name', 'brand', 'category', 'price', 'rating', 'status', 'inSto
 
 const watched: ReadonlySet<string> = new Set(['id', ...fields]);
 
-/** Whether the values of this field are part of a notification. */
+/** Returns whether the values of this field are part of a notification. */
 export function isWatched(field: string): boolean {
   return watched.has(field);
 }
@@ -43,7 +43,10 @@ function parse(payload: string): unknown[] | undefined {
   }
 }
 
-/** `2026-11-21T03:00:00.12`, as PostgreSQL writes a time without a zone into JSON, → `2026-11-21T03:00:00.120Z`. */
+/**
+ * Converts `2026-11-21T03:00:00.12`, as PostgreSQL writes a time without a zone into JSON, to
+ * `2026-11-21T03:00:00.120Z`.
+ */
 function timeOf(text: string): string {
   const [seconds = '', fraction = ''] = text.split('.');
   return `${seconds}.${fraction.padEnd(3, '0')}Z`;

@@ -60,7 +60,7 @@ export class ProductPages implements ResponseCache {
     );
   }
 
-  /** Whether a page with these criteria can be cached at present. It then has to be read from the primary. */
+  /** Returns whether a page with these criteria can be cached at present. It then has to be read from the primary. */
   canKeep({ conditions, or, sort }: Criteria): boolean {
     return this.#feed.current && [...conditions, ...or.flat(), ...sort].every(({ field }) => isWatched(field));
   }

@@ -11,7 +11,7 @@ export const shownColumns = writtenColumns
   .join(', ');
 
 /**
- * The SET list of an UPDATE of the written columns.
+ * Returns the SET list of an UPDATE of the written columns.
  * @param sourceOf returns an SQL expression for the new value of a column; for the status, the one that staff sees
  * @param staysArchived an SQL condition on the row before the change
  */

@@ -26,7 +26,7 @@ export function parseAttributes(list: string): readonly DeclaredAttribute[] {
   return declared;
 }
 
-/** The fields of a collection of products for these filters. */
+/** Returns the fields of a collection of products for these filters. */
 export function attributeFields(declared: readonly DeclaredAttribute[]): Record<string, Field<unknown>> {
   return Object.fromEntries(
     declared.map((attribute) => [
@@ -37,8 +37,8 @@ export function attributeFields(declared: readonly DeclaredAttribute[]): Record<
 }
 
 /**
- * The expression that the index of migrations/0037 contains. Its statistics tell PostgreSQL how many products have a
- * value.
+ * Returns the expression that the index of migrations/0037 contains. Its statistics tell PostgreSQL how many products
+ * have a value.
  */
 function condition(operator: string, parameter: string): string {
   return operator === 'in'

@@ -48,8 +48,8 @@ export interface NameListRequest {
 }
 
 /**
- * Each name takes one step in an index, and its products are counted up to the bound. A page therefore costs the same
- * however many products there are.
+ * Reads a page of names. Each name takes one step in an index, and its products are counted up to a bound. So the cost
+ * of a page does not depend on the number of products.
  */
 export async function readNames({ list, collection, criteria, on, url }: NameListRequest): Promise<Page> {
   const binding = toBinding(collection.spec, criteria, {});

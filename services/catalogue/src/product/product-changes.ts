@@ -65,7 +65,7 @@ function changedMembers({ before, after }: ProductChange, currency: string): Cha
     .map((member) => ({ member, old: old[member], new: present[member] }));
 }
 
-/** `stock` is the number of units on hand. */
+/** Returns the members of an entry. `stock` is the number of units on hand. */
 function membersOf(
   row: WrittenRow & { readonly isArchived: boolean },
   currency: string,

@@ -126,7 +126,7 @@ export const writtenLines = Object.entries<Computed | Written<unknown>>(productC
 /** The columns that clients write, in the order of `columnValues`. */
 export const writtenColumns = writtenLines.map(({ column }) => column);
 
-/** The fields of a collection for all members, or for those that customers see. */
+/** Returns the fields of a collection for all members, or for those that customers see. */
 export function productFields(currency: string, audience: 'customers' | 'staff'): Record<keyof Columns, Field> {
   const lines = Object.entries<Computed | Written<unknown>>(productColumns)
     .filter(([, line]) => audience === 'staff' || line.audience !== 'staff')

@@ -15,7 +15,7 @@ export interface WrittenProduct {
   readonly inStock: boolean;
 }
 
-/** Whether a member of the product changed, and not only its stock. */
+/** Returns whether a member of the product changed, and not only its stock. */
 export function changesProduct(before: WrittenRow, after: WrittenRow): boolean {
   return writtenColumns.some((column) => column !== 'stock' && before[column] !== after[column]);
 }

@@ -26,7 +26,7 @@ export function refuseSurplusAttributes({ attributes = {} }: ProductInput): void
   refuseFaults([], [{ pointer: '/attributes', detail }]);
 }
 
-/** The row of a valid input. */
+/** Returns the row of a valid input. */
 export function toRow(input: ProductInput, currency: string): WrittenRow {
   const columns = writtenLines.map(({ member, column, type, initial = null }) => {
     const value = input[member];

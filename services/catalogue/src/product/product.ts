@@ -24,8 +24,8 @@ const visible = "(SELECT * FROM products WHERE status <> 'pending') AS products"
 const visibleStatuses = statuses.filter((status) => status !== 'pending');
 
 /**
- * All members of a product for customers. A member that is not in this table appears in no response to them and in no
- * SQL statement for it.
+ * Returns all members of a product for customers. A member that is not in this table appears in no response to them and
+ * in no SQL statement for it.
  */
 export function productSpec(currency: string, declared: readonly DeclaredAttribute[] = []): CollectionSpec<unknown> {
   const fields = productFields(currency, 'customers');
@@ -50,7 +50,7 @@ export function productSpec(currency: string, declared: readonly DeclaredAttribu
 export const stockFigures =
   "json_build_object('onHand', stock, 'promised', reserved + oversold, 'available', stock - reserved)";
 
-/** All members of a product for staff, and all products. Sort orders and cursors are those of customers. */
+/** Returns all members of a product for staff, and all products. Sort orders and cursors are those of customers. */
 export function staffSpec(currency: string, declared: readonly DeclaredAttribute[] = []): CollectionSpec<unknown> {
   const fields = productFields(currency, 'staff');
   const spec = productSpec(currency, declared);
@@ -72,9 +72,9 @@ export interface ProductView {
   readonly collection: Collection<unknown>;
   /** The SELECT or RETURNING list of a whole product: its members as JSON text, then the columns of its entity tag. */
   readonly columns: string;
-  /** The version in a row of `columns`. */
+  /** Returns the version in a row of `columns`. */
   versionOf(row: readonly (string | null)[]): number;
-  /** The response with a row of `columns`. */
+  /** Returns the response with a row of `columns`. */
   result(status: number, row: readonly (string | null)[], headers?: Readonly<Record<string, string>>): Result;
 }
 

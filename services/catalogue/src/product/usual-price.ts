@@ -1,7 +1,8 @@
 // The price that a product had a week ago, by which orders recognizes prices that were lowered far.
 
 /**
- * The SQL expression for the usual price: the one that the product had 7 days ago, or its first one if it is newer.
+ * Returns the SQL expression for the usual price: the one that the product had 7 days ago, or its first one if it is
+ * newer.
  * @param productId an SQL expression
  * @param price an SQL expression for the present price
  */

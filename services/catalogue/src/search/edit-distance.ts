@@ -1,6 +1,6 @@
 /**
- * The minimum number of letters to insert, delete, replace or swap with their neighbour to turn one word into the other
- * (optimal string alignment).
+ * Returns the minimum number of letters to insert, delete, replace or swap with their neighbour to turn one word into
+ * the other (optimal string alignment).
  */
 export function editDistance(one: string, other: string): number {
   const [a, b] = [[...one], [...other]];

@@ -107,7 +107,8 @@ async function planOf(
 }
 
 /**
- * Small parts are enough for many matches, unless so few of them meet the conditions that a page needs several windows.
+ * Returns the width of a window. Small windows are sufficient for many matches, unless so few of them meet the
+ * conditions that a page needs several windows.
  * @param meeting the estimated number of matches that meet the conditions
  */
 function widthFor(matched: number, meeting: number, limit: number): number {

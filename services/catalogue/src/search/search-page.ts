@@ -39,7 +39,8 @@ interface Found {
 }
 
 /**
- * The cursor contains the terms, so that all pages of a search have the same ones even when the known words change.
+ * Reads a page. The cursor contains the terms, so that all pages of a search have the same ones even when the known
+ * words change.
  * @throws Problem `invalid-cursor`; `query-too-costly` when the statement times out
  */
 export async function readSearchPage(request: SearchRequest): Promise<Page> {

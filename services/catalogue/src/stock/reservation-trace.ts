@@ -26,8 +26,8 @@ const movements = `
   ORDER BY movement.id`;
 
 /**
- * The states of a reservation, its movements of stock and the events about its order, by time. Empty for an unknown
- * reservation.
+ * Returns the states of a reservation, its movements of stock and the events about its order, by time. Empty for an
+ * unknown reservation.
  */
 export async function readReservationTrace(from: Queryable, reservationId: string): Promise<HistoryStep[]> {
   const { rows } = await from.query<HistoryStep & { readonly orderId: string | null }>(states, [reservationId]);

@@ -24,7 +24,7 @@ const parametersOf = (id: string, ordered: readonly OrderedUnits[]): [string, st
   ordered.map(({ quantity }) => quantity),
 ];
 
-/** Whether a locked reservation has units that its order no longer has. */
+/** Returns whether a locked reservation has units that its order no longer has. */
 export async function hasExcess(tx: Transaction, id: string, ordered: readonly OrderedUnits[]): Promise<boolean> {
   return (await sql(tx, excessOf, parametersOf(id, ordered))).length > 0;
 }

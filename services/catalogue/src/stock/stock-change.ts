@@ -17,7 +17,7 @@ export interface StockFigures {
 const maximumStock = 1_000_000_000;
 
 /**
- * The units on hand after the change, and the entry for the ledger.
+ * Returns the units on hand after the change, and the entry for the ledger.
  * @throws Problem 409 `stock-changed` when the units on hand are not those that a count expects; 409
  * `insufficient-stock` when fewer units would be on hand than are reserved; 400 when the units would exceed the maximum
  */

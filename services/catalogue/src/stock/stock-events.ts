@@ -39,7 +39,7 @@ export function toStockChange(
   return { productId, name, version, stock, promised: before.promised, threshold, before: figures };
 }
 
-/** The units on hand that no order has reserved. */
+/** Returns the units on hand that no order has reserved. */
 function availableOf({ stock, promised }: Availability): number {
   return Math.max(stock - promised, 0);
 }

@@ -17,7 +17,7 @@ export interface MovementCause {
   readonly reason?: string | undefined;
 }
 
-/** The member of staff that sent the request. */
+/** Returns the cause of a movement with the member of staff that sent the request. */
 export function toStaffCause(request: OperationRequest): MovementCause {
   return {
     actor: 'staff',

@@ -19,7 +19,7 @@ const emails = `
     created_at AS "writtenAt", attempts, problem
   FROM notifications WHERE order_id = $1`;
 
-/** The e-mails and events about an order, by time. */
+/** Returns the e-mails and events about an order, by time. */
 export async function readEmailTrace(from: Queryable, orderId: string): Promise<HistoryStep[]> {
   const { rows } = await from.query<EmailStep>(emails, [orderId]);
   const steps = rows.map((email) => ({ ...email, what: describe(email) }));

@@ -122,7 +122,7 @@ function refundOf({ refund }: { readonly refund?: Money }, wording: Wording): st
 
 type Address = NonNullable<EventPayloads['order.created.v1']['shippingAddress']>;
 
-/** The lines of an address; undefined when it has none. */
+/** Returns the lines of an address; undefined when it has none. */
 function address(given: Address | undefined): Table | undefined {
   const { recipient, street_address, city, region, postal_code, country } = given ?? {};
   const place = [postal_code, city].filter((part) => part !== undefined).join(' ');
@@ -132,7 +132,10 @@ function address(given: Address | undefined): Table | undefined {
 
 type Tracking = NonNullable<EventPayloads['order.shipped.v1']['tracking']>;
 
-/** The only link is the address that staff gave, in ASCII: no character of it can stand for another one. */
+/**
+ * Returns the tracking values. The only link is the address that staff gave, in ASCII, so that no character resembles
+ * another one.
+ */
 function toTracking(tracking: Tracking, { labels }: Wording): Pick<EmailValues, 'tracking' | 'link'> {
   const carrier = withoutLinks(tracking.carrier ?? '');
   const number = withoutLinks(tracking.tracking_number ?? '');
@@ -145,7 +148,7 @@ function toTracking(tracking: Tracking, { labels }: Wording): Pick<EmailValues, 
   return { ...(rows.length > 0 && { tracking: { style: 'details', rows } }), ...(isLink && { link: url.href }) };
 }
 
-/** A time to the minute, in UTC. */
+/** Returns a time to the minute, in UTC. */
 function minuteOf(time: string, { language }: Wording): string {
   const format = kept(`${language} time`, () => {
     const { format } = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });

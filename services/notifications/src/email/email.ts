@@ -53,13 +53,16 @@ export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occ
   };
 }
 
-/** The file name of the e-mail, when e-mails are files. */
+/** Returns the file name of the e-mail, when e-mails are files. */
 export function toFileName(occasion: Occasion, resends: number): string {
   const { about, file } = identityOf(occasion, resends);
   return `${about}.${file}`;
 }
 
-/** The object of an e-mail, and the part of its kind that distinguishes it from other e-mails about the same object. */
+/**
+ * Returns the object of an e-mail, and the part of its kind that distinguishes it from other e-mails about the same
+ * object.
+ */
 function identityOf(occasion: Occasion, resends: number): { readonly about: string; readonly file: string } {
   const { kind, details } = occasion;
   const about = 'orderId' in details ? details.orderId : details.eventId;

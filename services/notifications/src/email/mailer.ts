@@ -142,7 +142,7 @@ function isRefusal(error: unknown): error is Error {
   return code >= 500 && !notLetIn.has(code) && (command === 'RCPT TO' || command === 'DATA');
 }
 
-/** The server replied that it did not accept the e-mail. */
+/** Returns whether the server responded that it did not accept the e-mail. */
 function isAnswered(error: unknown): boolean {
   return replyCode(error) >= 400;
 }

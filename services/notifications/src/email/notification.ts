@@ -219,8 +219,8 @@ export async function endTokenEmails(tx: Transaction, accountId: string, { secon
 }
 
 /**
- * When an order is cancelled, delayed e-mails that say that it was received or paid become obsolete. The e-mail about
- * the cancellation takes over the first reserved time.
+ * Replaces delayed e-mails about receipt and payment when the order is cancelled: they become obsolete. The e-mail
+ * about the cancellation gets the first reserved time.
  */
 export async function replaceObsolete(tx: Transaction, orderId: string): Promise<void> {
   await sql(

@@ -10,8 +10,8 @@ export interface RateLimit {
 }
 
 /**
- * The SQL expression for the mailbox of an address: without a tag (`+shop`), because anybody can invent one for a
- * mailbox.
+ * Returns the SQL expression for the mailbox of an address: without a tag (`+shop`), because anybody can invent one for
+ * a mailbox.
  */
 export function mailboxSql(key: string): string {
   return `regexp_replace(${key}, '^([^+@]+)\\+[^@]*@', '\\1@')`;

@@ -179,7 +179,7 @@ class Texts {
     };
   }
 
-  /** Only a link has a label. */
+  /** Returns the label of a link. Other blocks have no label. */
   #label(path: string, block: string, label: string): string {
     if (block === 'link' || label === '') return String(this.#message(path, label, []).format());
     throw new StartError(`${this.#toSortKey(path)} has "${label}" behind {${block}}; only {link} has a label`);

@@ -118,8 +118,8 @@ class Sender implements SendLoop {
   }
 
   /**
-   * Called before a claim. After a loss of the database, an expired claim of this sender would look like that of
-   * another sender.
+   * Renews the claims of this sender before a claim. After a loss of the database, an expired claim of this sender
+   * would look like that of another sender.
    */
   async #renewClaims(): Promise<void> {
     if (this.#inProgress.size === 0 || performance.now() - this.#renewedAt <= renewEvery) return;
@@ -128,8 +128,8 @@ class Sender implements SendLoop {
   }
 
   /**
-   * An e-mail whose outcome cannot be recorded stays in progress and is not sent again. When the process stops, its
-   * claim expires.
+   * Records the outcomes. An e-mail without a recorded outcome stays in progress and is not sent again. When the
+   * process stops, its claim expires.
    */
   async #record(tried: readonly AttemptedEmail[]): Promise<void> {
     try {

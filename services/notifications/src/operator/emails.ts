@@ -20,7 +20,7 @@ const columns = `
   n.id, n.kind, n.status, coalesce(n.recipient, r.email) AS address, n.created_at AS "createdAt",
   n.settled_at AS "settledAt", n.problem`;
 
-/** The e-mails about an order, oldest first. Of `environment` only DATABASE_URL is read. */
+/** Returns the e-mails about an order, oldest first. Of `environment` only DATABASE_URL is read. */
 export function listEmails(environment: Environment, orderId: string): Promise<QueuedEmail[]> {
   return inDatabase(environment, 'emails list', async ({ pool }) => {
     const { rows } = await pool.query<QueuedEmail>(

@@ -4,7 +4,7 @@ import { type Environment, readConfig } from '@shop/shared/runtime';
 import { serviceVariables, withDatabase } from '@shop/shared/service';
 import { readEmailTrace } from '../email/email-trace.ts';
 
-/** The e-mails and events about an order, by time. Of `environment` only DATABASE_URL is read. */
+/** Returns the e-mails and events about an order, by time. Of `environment` only DATABASE_URL is read. */
 export async function traceEmails(environment: Environment, orderId: string): Promise<HistoryStep[]> {
   const { databaseUrl: url } = readConfig(environment, { databaseUrl: serviceVariables.databaseUrl });
   return withDatabase({ url, name: 'trace' }, ({ pool }) => readEmailTrace(pool, orderId));

@@ -18,7 +18,10 @@ export const onNotificationSent: SelectiveHandler<'notification.sent.v1'> = {
   },
 };
 
-/** Of several failures the first one stays, because the entity tag of a history changes with each outcome only. */
+/**
+ * Records the outcome. Of several failures only the first is stored, so that the entity tag of a history changes with
+ * each outcome only.
+ */
 async function recordLinesNotice(tx: Transaction, data: EventPayloads['notification.sent.v1']): Promise<void> {
   await sql(
     tx,

@@ -26,8 +26,8 @@ export const cancelOrder: Operation<'cancelOrder'> = async (request, context) =>
 };
 
 /**
- * Whether a `Prefer` header asks for `return=minimal`; the first of several `return` preferences counts (RFC 7240
- * section 2).
+ * Returns whether a `Prefer` header asks for `return=minimal`; the first of several `return` preferences counts (RFC
+ * 7240 section 2).
  */
 function prefersMinimal(header: OperationRequest['headers'][string]): boolean {
   const preferences = [header ?? []].flat().join(',').toLowerCase().split(',');

@@ -63,7 +63,7 @@ function unverified(): Problem {
   });
 }
 
-/** The error response is stored in the transaction of the idempotency key, so that a retry returns it again. */
+/** Stores the error response in the transaction of the idempotency key, so that a retry returns it again. */
 function refuse(request: OperationRequest, context: OrdersContext, problem: Problem): Promise<Result> {
   countRefusal(problem.code);
   return idempotent(request, context, () => Promise.reject(problem));

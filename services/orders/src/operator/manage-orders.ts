@@ -68,7 +68,7 @@ export async function listAllOrders(environment: Environment, selection: OrderSe
   });
 }
 
-/** One order of any account with its history; undefined when it does not exist. */
+/** Returns one order of any account with its history; undefined when it does not exist. */
 export async function showAnyOrder(environment: Environment, orderId: string): Promise<OrderWithHistory | undefined> {
   return withOrders(environment, async (store) => {
     const caller = operator(noAccount);

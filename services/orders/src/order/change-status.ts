@@ -30,7 +30,7 @@ export interface ChangedOrder {
   readonly changedAt: Date;
 }
 
-/** The caller has locked the order and has checked that the transition is permitted. */
+/** Changes the status. The caller has locked the order and has checked that the transition is permitted. */
 export async function changeStatus(
   tx: Transaction,
   cause: Cause,

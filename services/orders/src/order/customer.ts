@@ -28,7 +28,8 @@ export async function upsertCustomer(
 }
 
 /**
- * The orders show no longer that an e-mail waits for the verification, so they and their histories get new entity tags.
+ * Increments the versions of waiting orders. Their representations no longer show that an e-mail waits for the
+ * verification, so they and their histories need new entity tags.
  */
 async function changeWaitingOrders(tx: Transaction, accountId: string): Promise<void> {
   await sql(

@@ -5,7 +5,7 @@ import type { OrderStore } from '../context.ts';
 import { noSuchOrder } from './order.ts';
 
 /**
- * The order as this caller sees it.
+ * Returns the order as this caller sees it.
  * @throws Problem 404
  */
 export async function findOrder({ database, orders }: OrderStore, caller: Caller, orderId: string): Promise<Result> {

@@ -29,7 +29,7 @@ const maximumDelivered = 90;
 const newest = 1_000;
 
 /**
- * The limits of an account; undefined when it has none.
+ * Returns the limits of an account; undefined when it has none.
  * @param delivered the number of its delivered orders
  */
 export function toHoldLimits(
@@ -60,7 +60,7 @@ export function toNetworkHold(
   return { network: createHmac('sha256', secret).update(`client network ${network}`).digest('base64url'), units };
 }
 
-/** The number of delivered orders among the newest 1,000 of an account. */
+/** Returns the number of delivered orders among the newest 1,000 of an account. */
 export async function countDelivered({ pool }: Database, accountId: string): Promise<number> {
   const { rows } = await pool.query<{ delivered: number }>({
     name: 'count-delivered',

@@ -83,7 +83,7 @@ export function observeOrders({ pool }: Database): void {
 
 type Pool = Pick<Database['pool'], 'query'>;
 
-/** The metric's state `paid` stands for the pending orders that are paid and not yet processed. */
+/** Observes open orders. The metric's state `paid` counts the pending orders that are paid and not yet processed. */
 function observeOpenOrders(pool: Pool): void {
   const read = sharedRead(async () => {
     const { rows } = await pool.query<Figures & { readonly status: string }>(openOrders);

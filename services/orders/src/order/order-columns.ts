@@ -1,11 +1,11 @@
 // SQL expressions of the members of an order that are not a plain column, for statements that read `orders`.
 
-/** The condition that a row of another table, under the alias, belongs to the order `orders`. */
+/** Returns the condition that a row of another table, under the alias, belongs to the order `orders`. */
 export function ofOrder(alias: string): string {
   return `${alias}.order_id = orders.id AND ${alias}.account_id = orders.account_id`;
 }
 
-/** An amount in major units, from a column in minor units. */
+/** Returns an amount in major units, from a column in minor units. */
 function majorSql(column: string, decimals: number): string {
   return decimals === 0 ? column : `round(${column} / 1e${decimals}, ${decimals})`;
 }
@@ -78,19 +78,22 @@ export const historySql = `(SELECT json_agg(json_strip_nulls(json_build_object(
   )) ORDER BY history.version)
   FROM order_history AS history WHERE ${ofOrder('history')})`;
 
-/** The state and the time of an effect, and what it waits for; NULL for an entry without effects. */
+/** Returns the state and the time of an effect, and what it waits for; NULL for an entry without effects. */
 function effectSql(column: string, waitingFor = 'NULL'): string {
   return `CASE WHEN ${column} IS NOT NULL THEN
     json_build_object('state', ${column}, 'at', ${timeSql(`${column}_at`)}, 'waitingFor', ${waitingFor}) END`;
 }
 
-/** What a pending e-mail waits for. No e-mail about an order goes to an address that is not verified. */
+/**
+ * Returns the SQL expression for the reason why an e-mail is pending. E-mails about an order are sent only to verified
+ * addresses.
+ */
 export function waitingForSql(column: string): string {
   return `CASE WHEN ${column} = 'pending' AND EXISTS (SELECT ${customerOf} AND NOT customers.email_verified)
       THEN 'email-verification' END`;
 }
 
-/** Every movement of money, oldest first; NULL when there was none. */
+/** Returns every movement of money, oldest first; NULL when there was none. */
 export function movementsSql(decimals: number): string {
   return `(SELECT json_agg(json_strip_nulls(json_build_object(
       'kind', ledger.kind, 'reference', ledger.reference, 'amount', ${majorSql('ledger.amount_minor', decimals)},

@@ -31,7 +31,7 @@ export interface FoundHistory {
 }
 
 /**
- * The transitions of an order that this caller may see, oldest first.
+ * Returns the transitions of an order that this caller may see, oldest first.
  * @throws Problem 404
  */
 export async function findHistory({ database }: OrderStore, caller: Caller, orderId: string): Promise<FoundHistory> {

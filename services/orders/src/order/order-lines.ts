@@ -21,12 +21,12 @@ interface OrderKey {
   readonly accountId: string;
 }
 
-/** The lines that have units, in their order. */
+/** Returns the lines that have units, in their order. */
 export async function readRemaining(tx: Transaction, { id, accountId }: OrderKey): Promise<OrderLine[]> {
   return (await sql<OrderLine>(tx, selectLines, [id, accountId])).filter(({ quantity }) => quantity > 0);
 }
 
-/** The line as events show it. */
+/** Returns the line as events show it. */
 export function toItem({ productId, name, quantity }: OrderLine): Pick<OrderLine, 'productId' | 'name' | 'quantity'> {
   return { productId, name, quantity };
 }

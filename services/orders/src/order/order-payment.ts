@@ -84,7 +84,8 @@ export async function changePayment(
 }
 
 /**
- * The amount that cancelled units make due as a refund, as events show it. Undefined when nothing was paid for them.
+ * Returns the amount that cancelled units make due as a refund, as events show it. Undefined when nothing was paid for
+ * them.
  */
 export function refundFor(order: LockedOrder, payment: OrderPayment | undefined, minor: number) {
   if (!payment?.paidAt || minor === 0) return undefined;
@@ -150,7 +151,7 @@ export async function waivePayment(tx: Transaction, { id, accountId }: LockedOrd
   );
 }
 
-/** The members of every event about the money of an order: the order and the amount. */
+/** Returns the members of every event about the money of an order: the order and the amount. */
 export function toAmount(order: LockedOrder, minor: number) {
   const { id: orderId, accountId, reservationId, currency } = order;
   return { orderId, accountId, reservationId, amount: toMajorUnits(order, minor), currency };

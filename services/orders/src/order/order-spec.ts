@@ -33,8 +33,8 @@ import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
 export type OrderList = 'own' | 'account' | 'all';
 
 /**
- * All members of an order. A member that is not in this table appears in no response and in no SQL statement. The
- * indexes of migration 0013 serve the orders of all accounts.
+ * Returns all members of an order. A member that is not in this table appears in no response and in no SQL statement.
+ * The indexes of migration 0013 serve the orders of all accounts.
  */
 export function orderSpec(currency: string, list: OrderList): CollectionSpec<Caller> {
   const decimals = findDecimals(currency);
@@ -87,7 +87,9 @@ export function orderSpec(currency: string, list: OrderList): CollectionSpec<Cal
   };
 }
 
-/** An order in an export: the members that do not depend on the caller, the history, and the movements of money. */
+/**
+ * Returns an order in an export: the members that do not depend on the caller, the history, and the movements of money.
+ */
 export function exportSpec(spec: CollectionSpec<Caller>, decimals: number): CollectionSpec<Caller> {
   const forEveryCaller = Object.entries(spec.fields).filter(([, { write }]) => write === undefined);
   return {

@@ -31,7 +31,7 @@ const actions: readonly Action[] = [
 ];
 
 /**
- * The actions that this caller may perform on an order in this state, as the last segments of their paths.
+ * Returns the actions that this caller may perform on an order in this state, as the last segments of their paths.
  * @param isDue whether the order has to be paid before it can be processed
  */
 export function allowedActions(caller: Caller, accountId: string, status: OrderStatus, isDue: boolean): string[] {

@@ -44,7 +44,7 @@ export interface OrderView {
   result(status: number, row: object, headers?: Readonly<Record<string, string>>): Result;
 }
 
-/** Whether the caller may see the customers of orders. */
+/** Returns whether the caller may see the customers of orders. */
 export function isStaff({ scopes }: Caller): boolean {
   return scopes.has('orders:read-all') || scopes.has('orders:fulfil');
 }
@@ -93,7 +93,7 @@ function openExportView(spec: CollectionSpec<Caller>): ExportView {
   return { columns: selectAll(spec), write: (row) => write(Object.values(row), undefined as never) };
 }
 
-/** The present order, in a transaction that has locked or inserted it. */
+/** Returns the present order, in a transaction that has locked or inserted it. */
 export async function showOrder(
   tx: Transaction,
   orders: Orders,

@@ -14,7 +14,7 @@ export interface Cancellation {
 }
 
 /**
- * Cancelling a cancelled order changes nothing and publishes no event.
+ * Cancels the order. Cancelling a cancelled order changes nothing and publishes no event.
  * @throws Problem 409 once the order has shipped
  */
 export async function recordCancellation(

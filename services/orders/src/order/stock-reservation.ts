@@ -45,8 +45,9 @@ export type ReservedStock =
 const derivedAttempts = 3;
 
 /**
- * The reservation id of this attempt. With an idempotency key, the id is derived from the request, so that a repeat
- * after a crash finds its own reservation instead of making a second one. After a few used ids, a random id is used.
+ * Returns the reservation id of this attempt. With an idempotency key, the id is derived from the request, so that a
+ * repeat after a crash finds its own reservation instead of making a second one. After a few used ids, a random id is
+ * used.
  */
 export function reservationIdFor(request: OperationRequest, lines: readonly WantedLine[], attempt: number): string {
   const key = request.headers['idempotency-key'];

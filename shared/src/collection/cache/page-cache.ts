@@ -94,9 +94,7 @@ export class PageCache<Response extends WithBody> {
     return entry.response;
   }
 
-  /**
-   * Call it before the page is read. Changes that arrive from now on are compared with the page before it is cached.
-   */
+  /** Begins to read a page. Changes that arrive after this call are compared with the page before it is cached. */
   begin(): PendingRead<Response> {
     const read = new PendingRead<Response>(
       (text, response, range) => this.#keep(text, response, range),
@@ -221,7 +219,7 @@ function nextToGo<Used extends { uses: number }>(all: Set<Used>): Used | undefin
   return undefined;
 }
 
-/** The bytes are copied, because a small buffer is a part of a larger one, which would stay in memory. */
+/** Copies the bytes, because a small buffer is a part of a larger one, which would stay in memory. */
 function copyOf(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
@@ -231,7 +229,7 @@ function copyOf(bytes: Buffer): Buffer {
 /** The bucket of groups that any row can belong to. */
 const anyRow = '';
 
-/** The bucket of groups with one certain value of a field. They contain only rows with that value. */
+/** Returns the bucket of groups with one certain value of a field. They contain only rows with that value. */
 function bucketOf(conditions: readonly Condition[]): string {
   const certain = conditions.find(({ operator }) => operator === 'eq');
   return certain !== undefined && 'value' in certain ? bucketName(certain.field, certain.value) : anyRow;

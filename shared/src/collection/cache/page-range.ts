@@ -55,13 +55,13 @@ export interface RowChange {
   readonly after: RowValues | undefined;
 }
 
-/** Whether the change affects the page: the page showed the row, or the row now belongs on it. */
+/** Returns whether the change affects the page: the page showed the row, or the row now belongs on it. */
 export function affects({ id, before, after }: RowChange, range: PageRange): boolean {
   const side = sideOf(range, after);
   return side === 'on' || sideOf(range, before) === 'on' || (id === range.nextRowId && side !== 'after');
 }
 
-/** Whether a row meets the criteria. */
+/** Returns whether a row meets the criteria. */
 export function matches({ conditions, or }: Criteria, row: RowValues): boolean {
   return meetsAll(conditions, row) && (or.length === 0 || or.some((alternative) => meetsAll(alternative, row)));
 }
@@ -73,7 +73,7 @@ function meetsAll(conditions: readonly Condition[], row: RowValues): boolean {
   });
 }
 
-/** The side of the page on which a row is; undefined when it does not meet the criteria. */
+/** Returns the side of the page on which a row is; undefined when it does not meet the criteria. */
 function sideOf(range: PageRange, row: RowValues | undefined): 'before' | 'on' | 'after' | undefined {
   const { criteria, after, until } = range;
   if (row === undefined || !matches(criteria, row)) return undefined;

@@ -68,7 +68,7 @@ export function isExcessive({ conditions, groups, count }: Tree): boolean {
   return count.conditions > bounds.conditions || count.groups > bounds.groups || all.some(isLong);
 }
 
-/** Whether a list has more values than permitted. */
+/** Returns whether a list has more values than permitted. */
 export function isLong(condition: WrittenCondition): boolean {
   return condition.count > bounds.listValues;
 }

@@ -90,8 +90,8 @@ function checkConditions(
 }
 
 /**
- * On an indexed field with a closed list of values, `ne` becomes the list of the other values. Each of them is one
- * ordered scan, while `ne` would read every row that has the excluded value.
+ * Replaces `ne` on an indexed field with a closed list of values by the list of the other values. Each of them is one
+ * ordered scan, while `ne` would read every row with the excluded value.
  */
 function withoutNegations(spec: CollectionSpec<never>, conditions: readonly Condition[]): Condition[] {
   return [...Map.groupBy(conditions, ({ field }) => field)].flatMap(([field, own]) => {
@@ -146,7 +146,7 @@ function checkCondition(
 
 const signs: Readonly<Record<string, readonly Operator[]>> = { '>': ['gte', 'gt'], '<': ['lte', 'lt'], '!': ['ne'] };
 
-/** The condition that a comparison sign before a value stands for: `price=>10` → `price=gte:10`. */
+/** Returns the condition for a comparison sign before a value: `price=>10` → `price=gte:10`. */
 function remedyOf({ operators: permitted, type }: Field<never>, name: string, written: unknown): string {
   const [, sign = '', isInclusive, text = ''] =
     /^([<>!])(=?)(.+)$/.exec(typeof written === 'string' ? written : '') ?? [];

@@ -3,7 +3,7 @@ import type { Condition, Criteria } from './criteria.ts';
 import type { Value } from './field-types.ts';
 import { type CollectionSpec, fieldNamed } from './spec.ts';
 
-/** Whether a value that is not null meets a condition. */
+/** Returns whether a value that is not null meets a condition. */
 export function meets(value: Value, condition: Condition): boolean {
   switch (condition.operator) {
     case 'eq':
@@ -56,8 +56,8 @@ function excludeAll(spec: CollectionSpec<never>, conditions: readonly Condition[
 }
 
 /**
- * Whether conditions on one field exclude each other, such as `gte:20` with `lt:10`. When one lists values, each value
- * is tried. Otherwise each lower bound is compared with each upper bound.
+ * Returns whether conditions on one field exclude each other, such as `gte:20` with `lt:10`. When one lists values,
+ * each value is tried. Otherwise each lower bound is compared with each upper bound.
  */
 function contradict(conditions: readonly Condition[]): boolean {
   const lists = conditions.flatMap((condition) =>

@@ -25,8 +25,8 @@ const decimalText = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?$/;
 const maximumDigits = 15;
 
 /**
- * Exact decimal numbers with at most `scale` digits after the point and `15 - scale` before it. They are stored as
- * integers of the smallest unit, so binary fractions are not involved. A query contains plain digits. A body may
+ * Defines exact decimal numbers with at most `scale` digits after the point and `15 - scale` before it. They are stored
+ * as integers of the smallest unit, so binary fractions are not involved. A query contains plain digits. A body may
  * contain any JSON number, because parseBody rejects numbers that a double would round.
  */
 export function decimal(scale: number): FieldType {
@@ -82,7 +82,7 @@ export function text(maximum: number): FieldType {
   };
 }
 
-/** One of a closed list of words. */
+/** Defines a closed list of words. */
 export function choice(values: readonly string[]): FieldType {
   const read = (json: unknown) => (typeof json === 'string' && values.includes(json) ? json : undefined);
   const written = new Map(values.map((value) => [value, JSON.stringify(value)]));
@@ -101,7 +101,7 @@ export function choice(values: readonly string[]): FieldType {
 const timeText =
   /^[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,3})?(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])$/;
 
-/** A time in RFC 3339 with at most milliseconds. Any offset is accepted; the output is in UTC. */
+/** Defines a time in RFC 3339 with at most milliseconds. Any offset is accepted; the output is in UTC. */
 export function time(): FieldType {
   const read = (json: unknown): string | undefined => {
     if (typeof json !== 'string' || json.length > 29 || !timeText.test(json)) return undefined;
@@ -121,7 +121,7 @@ export function time(): FieldType {
   };
 }
 
-/** Date accepts 30 February and converts it to a day in March, so the day is compared with the calendar. */
+/** Returns whether the day exists. Date accepts 30 February and converts it to a day in March. */
 function existsInCalendar(rfc3339: string): boolean {
   const day = Number(rfc3339.slice(8, 10));
   const month = Number(rfc3339.slice(5, 7));
@@ -141,7 +141,7 @@ function writeTime(column: string): string {
   return `"${column.slice(0, 10)}T${clock}Z"`;
 }
 
-/** A UUID. It is read without regard to case. */
+/** Defines a UUID, which is read without regard to case. */
 export function uuid(): FieldType {
   const read = (json: unknown) => (typeof json === 'string' ? parseId(json) : undefined);
   return {
@@ -165,7 +165,7 @@ const unfiltered = {
 
 const truths = ['true', 'false'];
 
-/** A boolean. PostgreSQL prints `t`, or `true` after a cast. */
+/** Defines a boolean. PostgreSQL prints `t`, or `true` after a cast. */
 export function boolean(): FieldType {
   return {
     cast: 'boolean',
@@ -183,8 +183,8 @@ export function boolean(): FieldType {
 const stringOrBlanks = /("(?:[^"\\]|\\.)*"?)|[ \n]+/g;
 
 /**
- * A column that contains JSON text. It is written without the blanks that PostgreSQL adds (`{"a" : 1}` as json, `{"a":
- * 1}` as jsonb), because all other members have no blanks.
+ * Defines a column of JSON text. It is written without the blanks that PostgreSQL adds (`{"a" : 1}` as json, `{"a": 1}`
+ * as jsonb), because all other members have no blanks.
  */
 export function json(): FieldType {
   return { ...unfiltered, cast: 'json', write: (column) => column.replace(stringOrBlanks, '$1') };

@@ -32,7 +32,7 @@ export function toQuery(spec: CollectionSpec<never>, criteria: Criteria): string
   return parts.join('&');
 }
 
-/** A fourth criterion is the id that the server has appended. */
+/** Returns the sort criteria without the id that the server has appended. */
 function writtenSort({ sort }: Criteria): readonly SortCriterion[] {
   return sort.slice(0, bounds.sortCriteria);
 }
@@ -47,7 +47,7 @@ function quoted(spec: CollectionSpec<never>, field: string, value: Value): strin
   return plainText.test(text) ? text : `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 
-/** The JSON body of a search. */
+/** Returns the JSON body of a search. */
 export function toBody(spec: CollectionSpec<never>, criteria: Criteria): Record<string, unknown> {
   const filters = {
     ...toFilters(spec, criteria.conditions),

@@ -91,7 +91,7 @@ function isEquality(spec: CollectionSpec<never>, leading: string | undefined, co
   return condition.operator === 'eq' && isScanned(spec, leading, condition);
 }
 
-/** Whether the condition matches at most one row for each of its values. */
+/** Returns whether the condition matches at most one row for each of its values. */
 function isKey(spec: CollectionSpec<never>, { field, operator }: Condition): boolean {
   return (operator === 'eq' || operator === 'in') && fieldNamed(spec, field).unique === true;
 }
@@ -101,9 +101,9 @@ function isScanned(spec: CollectionSpec<never>, leading: string | undefined, { f
 }
 
 /**
- * Whether one plan is good for all values of a branch. When rows are filtered along an index, the best plan depends on
- * how many rows match, so PostgreSQL must plan with the values. A value of a closed list does not limit the filtered
- * rows, because nearly all rows may have the same value.
+ * Returns whether one plan is good for all values of a branch. When rows are filtered along an index, the best plan
+ * depends on how many rows match, so PostgreSQL must plan with the values. A value of a closed list does not limit the
+ * filtered rows, because nearly all rows may have the same value.
  */
 export function hasStablePlan(
   spec: CollectionSpec<never>,

@@ -18,7 +18,7 @@ export interface Collection<Context> {
   readonly writers: Map<string, RowWriter<Context>>;
 }
 
-/** A collection that can be read: its table, its cursors, and its compiled statements. */
+/** Opens a collection: its table, its cursors, and its compiled statements. */
 export function openCollection<Context>(spec: CollectionSpec<Context>, cursors: Cursors): Collection<Context> {
   return { spec, cursors, prepared: new PreparedStatements(spec), writers: new Map() };
 }
@@ -157,7 +157,8 @@ function pageOf(json: string, headers: Readonly<Record<string, string>> = {}): P
 }
 
 /**
- * A scope without a value for a column would return rows of other accounts, so it is a bug and never leads to a page.
+ * Checks that each column of the scope has a value. A missing value would return rows of other accounts, so it is a
+ * bug.
  */
 function checkedScope(spec: CollectionSpec<never>, scope: Scope): Scope {
   const needed = Object.keys(spec.scope ?? {});
@@ -167,7 +168,7 @@ function checkedScope(spec: CollectionSpec<never>, scope: Scope): Scope {
   return scope;
 }
 
-/** The binding of a cursor. `limit` and `fields` are not a part of it, so they may differ from page to page. */
+/** Returns the binding of a cursor. `limit` and `fields` are not a part of it, so they may differ from page to page. */
 export function toBinding(spec: CollectionSpec<never>, { conditions, or, sort }: Criteria, scope: Scope): string {
   return JSON.stringify([spec.name, Object.entries(scope).sort(), conditions, or, sort]);
 }
@@ -192,7 +193,7 @@ export async function queryRows(
   }
 }
 
-/** The problem of a query that timed out: `query-too-costly`. */
+/** Returns the problem of a query that timed out: `query-too-costly`. */
 export function tookTooLong(cause?: unknown): Problem {
   const detail = 'The query took too long. Ask for less: fewer alternatives, or a filter that keeps fewer rows.';
   return new Problem('query-too-costly', detail, { cause });

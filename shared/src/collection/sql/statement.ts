@@ -151,7 +151,7 @@ function scopeSql(spec: CollectionSpec<never>, bind: Bind): string[] {
   });
 }
 
-/** The columns as a result of the select list names them. */
+/** Returns the columns as a result of the select list names them. */
 function resultColumns(columns: ReadonlyMap<string, number>, sort: readonly OrderColumn[]): OrderColumn[] {
   return sort.map(({ column, direction, nullable }) => ({ column: `c${columns.get(column)}`, direction, nullable }));
 }

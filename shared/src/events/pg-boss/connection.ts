@@ -112,7 +112,7 @@ export class Connection {
   }
 }
 
-/** Whether the schema exists. The role may own its schema and lack the permission to create one. */
+/** Returns whether the schema exists. The role may own its schema and lack the permission to create one. */
 async function hasSchema({ url, namespace }: PgBossOptions): Promise<boolean> {
   const { rows } = await withClient({ url, connectWithin: 3_000 }, (client) =>
     client.query<{ found: boolean }>('SELECT to_regnamespace($1) IS NOT NULL AS found', [namespace]),

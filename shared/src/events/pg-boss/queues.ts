@@ -23,7 +23,7 @@ const expireInSeconds = 60;
 const deliveryLimit = 20;
 const year = 365 * 24 * 60 * 60;
 
-/** The queue of a consumer's dead letters. */
+/** Returns the queue of a consumer's dead letters. */
 export const toDeadQueue = (consumer: string): string => `${consumer}.dead`;
 
 export async function declareQueues(boss: PgBoss, topology: Topology): Promise<void> {

@@ -56,12 +56,15 @@ export class Connection<C extends Channel> {
     return this.#open().channel;
   }
 
-  /** The connection, for further channels. @throws BrokerUnavailableError while it is not open */
+  /**
+   * Returns the connection, for further channels.
+   * @throws BrokerUnavailableError while it is not open
+   */
   model(): ChannelModel {
     return this.#open().model;
   }
 
-  /** The reason why the broker accepts no messages at present (a resource alarm), or undefined. */
+  /** Returns the reason why the broker accepts no messages at present (a resource alarm), or undefined. */
   blocked(): string | undefined {
     return this.#alarm;
   }

@@ -88,7 +88,7 @@ class Deliveries {
     return channel;
   }
 
-  /** Called when a queue of the consumer was deleted with its events. Only an operator publishes them again. */
+  /** Reports that a queue of the consumer was deleted with its events. Only an operator can republish them. */
   #reportLoss(): void {
     if (!this.#hasConsumed) return;
     this.#hasConsumed = false;

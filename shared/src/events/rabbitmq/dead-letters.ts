@@ -55,7 +55,7 @@ export function deadLettersOf(
   };
 }
 
-/** The event's id, or a digest of the content of a message without an id. */
+/** Returns the event's id, or a digest of the content of a message without an id. */
 function idOf(message: GetMessage): string {
   const { messageId } = message.properties as { messageId?: unknown };
   return typeof messageId === 'string' && messageId !== ''

@@ -40,7 +40,7 @@ export interface BrokerDefinitions {
 }
 
 /**
- * The content of a definitions file for `load_definitions` and `rabbitmqctl import_definitions`. The services'
+ * Returns the content of a definitions file for `load_definitions` and `rabbitmqctl import_definitions`. The services'
  * EVENTS_URL needs `declare=own` with these users. `operator` may only read dead letters and put messages into the
  * queue of a consumer.
  */
@@ -49,7 +49,7 @@ export function brokerDefinitions({ vhost, namespace, passwords }: BrokerDefinit
   const declared = Object.keys(consumers).map((consumer) => toDeclarations(names, shopTopology, consumer));
   const bare = { vhost, durable: true, auto_delete: false };
   const logins = brokerUsers.flatMap((user) => readLogins(user, passwords[user]).map((login) => ({ user, ...login })));
-  /** What a user has, for each of its logins. */
+  /** Returns the rights of a user for each of its logins. */
   const each = <T extends object>(user: string, rights: T) =>
     logins.filter((login) => login.user === user).map(({ name }) => ({ user: name, vhost, ...rights }));
   const exchange = (name: string, type: string) => ({ name, type, ...bare, internal: false, arguments: {} });
@@ -104,15 +104,15 @@ function domainOf(type: string): string {
 }
 
 /**
- * The exchange of reports of lost queues, and the queue in which a service receives them. Only processes of 1.1.0 use
- * them: they run with these definitions during an update, and after a return to their release.
+ * Returns the exchange of reports of lost queues, and the queue in which a service receives them. Only processes of
+ * 1.1.0 use them: they run with these definitions during an update, and after a return to their release.
  */
 const lostExchange = (namespace: string): string => `${namespace}.lost`;
 const repeatQueue = (namespace: string, user: string): string => `${namespace}.${user}.repeat`;
 
 /**
- * The permissions of a service. It may configure its own queues. It may write to them and to the exchange of events. It
- * may read from its queues, and from this exchange in order to bind its queues.
+ * Returns the permissions of a service. It may configure its own queues. It may write to them and to the exchange of
+ * events. It may read from its queues, and from this exchange in order to bind its queues.
  */
 function permissionsOf(namespace: string, user: string, takes: string | undefined) {
   const names = toNames(namespace);

@@ -59,7 +59,6 @@ export class Publisher {
     this.#handled = handled;
   }
 
-  /** See `Transport.publish`. */
   async publish(messages: readonly Message[]): Promise<readonly Outcome[]> {
     const outcomes = await this.#sendAll(
       messages.map(({ id, type, content }) => ({

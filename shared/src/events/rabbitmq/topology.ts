@@ -13,8 +13,8 @@ export function toNames(namespace: string) {
     retry: (consumer: string, seconds: number) => `${namespace}.${consumer}.retry.${seconds}s`,
     dead: (consumer: string) => `${namespace}.${consumer}.dead`,
     /**
-     * The exchange that is bound only to the queues of this consumer. A user with access to the broker's default
-     * exchange could write to every queue.
+     * Returns the exchange that is bound only to the queues of this consumer. A user with access to the broker's
+     * default exchange could write to every queue.
      */
     direct: (consumer: string) => `${namespace}.${consumer}.desk`,
   };
@@ -113,7 +113,10 @@ export async function declareConsumer(
   for (const { exchange, queue, key } of bindings) await channel.bindQueue(queue, exchange, key);
 }
 
-/** Whether a queue exists. Uses a separate channel, because RabbitMQ closes the channel on which a queue is missing. */
+/**
+ * Returns whether a queue exists. Uses a separate channel, because RabbitMQ closes the channel on which a queue is
+ * missing.
+ */
 export async function isThere(model: ChannelModel, queue: string): Promise<boolean> {
   const channel = await model.createChannel();
   channel.on('error', () => {});

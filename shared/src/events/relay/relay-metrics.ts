@@ -18,7 +18,7 @@ export function beginMeasuring(): void {
   beginCounting(instruments.relayEvents, none);
 }
 
-/** Called immediately before the rows are sent to the broker. */
+/** Starts the measurement. Call it immediately before the rows are sent to the broker. */
 export function measureBatch(claimed: readonly StoredEvent[]): Batch {
   const began = performance.now();
   const spans: (Span | undefined)[] = [];

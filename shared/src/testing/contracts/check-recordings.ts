@@ -85,7 +85,7 @@ export async function receiveEvents(url: string, provider: ServiceName): Promise
   return {
     async check(event, states, within) {
       const values = await create(states, event);
-      /** How the received event that is closest to the recorded one differs from it. */
+      /** Returns the differences between the recorded event and the closest received one. */
       const differencesNow = (): string[] => {
         const compared = received
           .filter(({ consumer }) => consumer.startsWith(`${event.consumer}.`))

@@ -17,7 +17,7 @@ export interface RecordedService {
    * expected.
    */
   given(...states: string[]): void;
-  /** The calls that differ from the recordings, and the recordings without a call; empty when they agree. */
+  /** Returns the calls that differ from the recordings, and the recordings without a call; empty when they agree. */
   deviations(): string[];
   close(): Promise<void>;
 }

@@ -53,7 +53,7 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 let compiled: ValidateFunction<Recordings> | undefined;
 
-/** The schema is compiled at its first use, because most test files read no recordings. */
+/** Compiles the schema at its first use, because most test files read no recordings. */
 function validator(): ValidateFunction<Recordings> {
   const schema = join(root, 'shared/contracts/recordings.yaml');
   compiled ??= new Ajv2020({ allErrors: true }).compile<Recordings>(toNode(readYaml(schema)));

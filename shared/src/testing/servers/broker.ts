@@ -12,7 +12,7 @@ const folderVariable = 'SHOP_TEST_BROKER_FOLDER';
 type Answer = { readonly url: string } | { readonly error: string };
 
 /**
- * Called once by the set-up of a run. Starts the broker as soon as a test file requests it.
+ * Starts the broker as soon as a test file requests it. Called once by the set-up of a run.
  * @param folder of the run, which exists and is removed after it
  * @returns a function that stops the broker
  */

@@ -36,7 +36,7 @@ const loopback: NodeNetwork = {
   command: (program, parameters) => [program, [...parameters]],
 };
 
-/** Immediately after its start, a server may not even know its own name. */
+/** Waits until the server has started. Immediately after its start, a server may not even know its own name. */
 export async function untilStarted(control: (...parameters: readonly string[]) => Promise<string>): Promise<void> {
   for (const deadline = performance.now() + startWithin; ; ) {
     try {
@@ -61,7 +61,7 @@ async function findPrograms(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Whether RabbitMQ is installed. */
+/** Returns whether RabbitMQ is installed. */
 export async function hasRabbitmq(): Promise<boolean> {
   return (await findPrograms()) !== undefined;
 }

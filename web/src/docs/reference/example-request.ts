@@ -30,7 +30,7 @@ export function exampleRequest(operation: OperationView): ExampleRequest {
 
 const machineOnly: ReadonlySet<string> = new Set(['payments:write']);
 
-/** The value of the reader that a path parameter is; undefined for another parameter. */
+/** Returns the value of the reader that a path parameter is; undefined for another parameter. */
 export function findOwnValue({ name, place, schema }: ParameterView): OwnValue | undefined {
   if (place !== 'path') return undefined;
   // Staff uses the account id of a customer. A customer may use `me`.
@@ -43,7 +43,7 @@ function pathValue(parameter: ParameterView): string {
   return own === undefined ? `{${parameter.name}}` : toMark(own);
 }
 
-/** A few conditions, and a short page. */
+/** Returns a few conditions, and the limit of a short page. */
 function queryOf(parameters: readonly ParameterView[]): Record<string, unknown> {
   const ofQuery = parameters.filter(({ place }) => place === 'query');
   const entries = ofQuery.flatMap(({ name, examples }): [string, unknown][] => {

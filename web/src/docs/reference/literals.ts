@@ -34,7 +34,7 @@ export function pythonLiteral(value: unknown, indent = ''): string {
   return literal(value, python, indent);
 }
 
-/** A short literal stands on one line, a longer one has a line for each member. */
+/** Serializes a literal. A short one is written on one line, a longer one has a line for each member. */
 function literal(value: unknown, style: Style, indent: string): string {
   if (typeof value === 'string') return style.text(value);
   if (typeof value !== 'object' || value === null) return style.words[String(value) as 'null'] ?? String(value);

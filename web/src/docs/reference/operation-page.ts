@@ -10,7 +10,7 @@ import { memberHtml, schemaHtml } from './schema-view.ts';
 import { toSnippets } from './snippets.ts';
 import { tryForm } from './try-form.ts';
 
-/** HTML of the element `main`. */
+/** Returns HTML of the element `main`. */
 export function operationHtml(document: Node, operation: OperationView): string {
   const { method, path, summary, description, security, responses, deprecated } = operation;
   const successes = responses.filter(({ status }) => Number(status) < 400);
@@ -45,7 +45,7 @@ export function methodHtml(method: string): string {
   return `<span class="method ${method.toLowerCase()}">${method}</span>`;
 }
 
-/** A path that can break after each slash. */
+/** Returns a path that can break after each slash. */
 export function pathHtml(path: string): string {
   return escapeHtml(path).replaceAll(/(?<=.)\//g, '<wbr>/');
 }

@@ -49,7 +49,7 @@ export interface OperationView {
   readonly responses: readonly ResponseView[];
 }
 
-/** Every operation of the document, in its order. */
+/** Returns every operation of the document, in its order. */
 export function operationViews(document: Node): OperationView[] {
   return outlineOperations(document).map(({ operationId, method, path, security }) => {
     const item = toNode(toNode(document.paths)[path]);
@@ -114,7 +114,7 @@ function responseView(document: Node, status: string, response: Node): ResponseV
   return { status, description: textOf(response.description), headers, body };
 }
 
-/** The examples of a media type, or else those of its schema. */
+/** Returns the examples of a media type, or else those of its schema. */
 function examplesOf(document: Node, media: Node): Example[] {
   if ('example' in media) return [{ title: '', value: media.example }];
   const named = Object.entries(toNode(media.examples)).map(([name, given]) => {
@@ -126,7 +126,7 @@ function examplesOf(document: Node, media: Node): Example[] {
   return (Array.isArray(examples) ? examples : []).map((value) => ({ title: '', value }));
 }
 
-/** The operations of each tag, in the order of the document's tags. */
+/** Returns the operations of each tag, in the order of the document's tags. */
 export function operationsByTag(
   document: Node,
   operations: readonly OperationView[],

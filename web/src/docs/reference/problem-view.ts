@@ -27,7 +27,7 @@ ${common.map(statusHtml).join('\n')}
 </section>`;
 }
 
-/** The problem documents of an operation as examples, below a fold. */
+/** Returns the problem documents of an operation as examples, below a fold. */
 export function problemExamplesHtml({ responses }: OperationView): string {
   const blocks = responses
     .filter((response) => isRefusal(response) && !everywhere.has(response.status))
@@ -53,7 +53,7 @@ function statusHtml({ status, description, body }: ResponseView): string {
 <div>${inlineMarkdown(description)}${items.length === 0 ? '' : `<ul class="codes">${items.join('')}</ul>`}</div></div>`;
 }
 
-/** The codes of an operation, for the search. */
+/** Returns the codes of an operation, for the search. */
 export function listCodes({ responses }: OperationView): string[] {
   return responses.flatMap(({ body }) => (body?.examples ?? []).map(({ value }) => textOf(toNode(value as Node).code)));
 }

@@ -14,7 +14,7 @@ interface Member {
 /** Members up to this number are shown without a click. */
 const fewMembers = 6;
 
-/** The members of an object or of the items of a list; the type and the bounds of any other schema. */
+/** Returns the members of an object or of the items of a list; the type and the bounds of any other schema. */
 export function schemaHtml(document: Node, given: unknown): string {
   const schema = dereference(document, given);
   const members = membersHtml(document, schema, 0);
@@ -22,7 +22,7 @@ export function schemaHtml(document: Node, given: unknown): string {
   return `<p><span class="type">${typeOf(document, schema)}</span> ${boundsHtml(document, schema)}</p>`;
 }
 
-/** A parameter or member: its name, its type, whether it is required, its meaning and its bounds. */
+/** Returns a parameter or member: its name, its type, whether it is required, its meaning and its bounds. */
 export function memberHtml(document: Node, member: Member, depth = 0): string {
   const { name, description, required } = member;
   const schema = dereference(document, member.schema);
@@ -49,7 +49,7 @@ function membersHtml(document: Node, schema: Node, depth: number): string {
   return [list, ...others].filter((text) => text !== '').join('\n<p class="or">or</p>\n');
 }
 
-/** The members of an object schema, those of its `allOf` parts included. */
+/** Returns the members of an object schema, those of its `allOf` parts included. */
 function membersOf(document: Node, schema: Node): Member[] {
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const parts = Array.isArray(schema.allOf) ? schema.allOf : [];
@@ -74,7 +74,7 @@ const formats: Readonly<Record<string, string>> = {
   email: 'e-mail',
 };
 
-/** HTML such as `string`, `list of objects`, or `number or null`. */
+/** Returns HTML such as `string`, `list of objects`, or `number or null`. */
 function typeOf(document: Node, schema: Node): string {
   const alternatives = alternativesOf(document, schema);
   if (alternatives.length > 0) {
@@ -95,7 +95,7 @@ function typeOf(document: Node, schema: Node): string {
   return types.map((type) => escapeHtml(textOf(type))).join(' or ');
 }
 
-/** Enumerated values, ranges, lengths, patterns and the default; empty without them. */
+/** Returns enumerated values, ranges, lengths, patterns and the default; an empty string without them. */
 function boundsHtml(document: Node, schema: Node): string {
   const code = (value: unknown): string =>
     `<code>${escapeHtml(typeof value === 'string' ? value : JSON.stringify(value))}</code>`;

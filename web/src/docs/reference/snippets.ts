@@ -26,7 +26,7 @@ export interface ExampleRequest {
 
 const bearer = `Authorization: \`Bearer \${token}\``;
 
-/** The request in each language. */
+/** Returns the request in each language. */
 export function toSnippets(request: ExampleRequest): Tab[] {
   return [
     { id: 'curl', title: 'curl', language: 'bash', text: curlOf(request) },
@@ -72,7 +72,7 @@ export interface CurlRequest {
   readonly body?: string | undefined;
 }
 
-/** A command line of a POSIX shell. */
+/** Returns a command line of a POSIX shell. */
 export function curl({ method, address, headers, body }: CurlRequest): string {
   const usual = body === undefined ? 'GET' : 'POST';
   return [
@@ -84,7 +84,7 @@ export function curl({ method, address, headers, body }: CurlRequest): string {
   ].join(' \\\n  ');
 }
 
-/** An address or a header, which contain no character that is special in double quotes. */
+/** Returns an address or a header, which contain no character that is special in double quotes. */
 function expanded(text: string): string {
   return text.includes('$') ? `"${text}"` : quoted(text);
 }
@@ -148,7 +148,7 @@ const shop = createShop({ baseUrl: '${toMark('origin')}' });
 ${secured && byAccount ? login : ''}${hasFunction ? functionCall(request, name) : rawCall(request)}`;
 }
 
-/** The header fields that the client does not set itself. */
+/** Returns the header fields that the client does not set itself. */
 function headersOf({ secured, byAccount, body }: ExampleRequest): string[] {
   return [
     ...(secured && !byAccount ? [bearer] : []),
@@ -156,7 +156,7 @@ function headersOf({ secured, byAccount, body }: ExampleRequest): string[] {
   ];
 }
 
-/** A call of the function that the client has for the operation: the id, the body, and the options. */
+/** Returns a call of the function that the client has for the operation: the id, the body, and the options. */
 function functionCall(request: ExampleRequest, name: string): string {
   const { pathValues, keyed, body, takesBody, answers, secured, byAccount } = request;
   const options = [...(keyed ? ['idempotencyKey'] : []), ...(secured && !byAccount ? [`headers: { ${bearer} }`] : [])];
