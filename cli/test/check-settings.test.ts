@@ -32,14 +32,14 @@ describe('the mistakes in the settings', () => {
     ]);
   });
 
-  it('name the processes that read the variable', async () => {
+  it('the configuration errors in the settings name the processes that read the variable', async () => {
     expect(await settingsMistakes({ SHOP_CURRENCY: 'euro', CONTRACT_WATCH: '2' })).toEqual([
       'CONTRACT_WATCH must be a share from 0 to 1, such as 0.01, not "2" (accounts, catalogue, notifications, orders)',
       'SHOP_CURRENCY must be a currency code of ISO 4217 in capitals, such as EUR, not "euro" (catalogue, orders)',
     ]);
   });
 
-  it('are none when no variable is set', async () => {
+  it('the configuration errors in the settings are none when no variable is set', async () => {
     expect(await settingsMistakes({})).toEqual([]);
   });
 });
@@ -85,7 +85,7 @@ async function manyMistakes(): Promise<{ given: Record<string, string>; lines: s
 }
 
 describe('npm start and npm run dev', () => {
-  it.each([[[]], [['--watch']]])('with %j list all mistakes and write nothing', async (parameters) => {
+  it.each([[[]], [['--watch']]])('with %j list all configuration errors and write nothing', async (parameters) => {
     const { given, lines } = await manyMistakes();
     const dataDir = join(folder, 'data');
     const { status, stdout, stderr } = spawnSync(process.execPath, ['cli/src/start.ts', ...parameters], {
@@ -106,7 +106,7 @@ describe('npm start and npm run dev', () => {
 });
 
 describe('the doctor', () => {
-  it('reports each mistake as a failed check, and the remedy once', async () => {
+  it('the doctor reports each configuration error as a failed check, and the remedy once', async () => {
     const { given, lines } = await manyMistakes();
     const { code, output } = await runShop(join(folder, 'data'), given, 'doctor', '--json');
     const { findings } = JSON.parse(output) as { findings: { check: string; state: string; detail: string }[] };
@@ -118,7 +118,7 @@ describe('the doctor', () => {
 });
 
 describe('a process that is started alone', () => {
-  it('lists the mistakes of its own variables, of its log and of telemetry together', () => {
+  it('a process that is started alone lists the configuration errors of its own variables, of its log and of telemetry together', () => {
     const { status, stderr } = spawnSync(process.execPath, ['services/notifications/src/main.ts'], {
       cwd: root,
       env: {

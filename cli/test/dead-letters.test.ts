@@ -45,7 +45,7 @@ describe('all dead letters', () => {
     expect(await desk.list()).toEqual([]);
   });
 
-  it('are each resolved once, and letters that come back immediately are left', async () => {
+  it('all dead letters are each resolved once, and letters that come back immediately are left', async () => {
     const given = await giveUp('notifications.mail', 3);
     const returning: DeadLetterStore = {
       ...desk,
@@ -63,7 +63,7 @@ describe('all dead letters', () => {
 });
 
 describe('named dead letters', () => {
-  it('resolves only the named dead letters, and reports an unknown id', async () => {
+  it('named dead letters resolves only the named dead letters, and reports an unknown id', async () => {
     const given = await giveUp('notifications.mail', 3);
     const last = (await desk.list()).at(-1)?.id ?? '';
     const unknown = newId();

@@ -18,7 +18,7 @@ describe('processes that read a file', () => {
     ['gateway/src/limits/rate-limit.ts', ['gateway']],
     ['web/src/layout.ts', ['gateway']],
     ['docs/errors.md', ['gateway']],
-  ])('are named for %s', (path, processes) => {
+  ])('processes that read a file are named for %s', (path, processes) => {
     expect(findProcesses(path)).toEqual(processes);
   });
 
@@ -28,7 +28,7 @@ describe('processes that read a file', () => {
     'shared/src/testing/pace.ts',
     'services/orders/src/.get-order.ts.swp',
     'bench/main.ts',
-  ])('are none for %s', (path) => {
+  ])('processes that read a file are none for %s', (path) => {
     expect(findProcesses(path)).toEqual([]);
   });
 });
@@ -56,7 +56,7 @@ describe('watched sources', () => {
     reported = [];
   };
 
-  it('report a file each time that another file replaces it', async () => {
+  it('watched sources report a file each time that another file replaces it', async () => {
     const file = join('services', 'orders', 'src', 'main.ts');
     for (let turn = 0; turn < 3; turn += 1) {
       await writeFile(join(root, 'replacement'), `turn ${turn}`);
@@ -112,7 +112,7 @@ describe('a shop started by npm run dev', () => {
     return ((await response.json()) as { detail: string }).detail;
   };
 
-  it('restarts the service whose file changed, names the file, and leaves the others running', async () => {
+  it('a shop started by npm run dev restarts the service whose file changed, names the file, and leaves the others running', async () => {
     const orders = await processIdOf(shop.dataDir, 'orders');
     const file = join(checkout, 'services/catalogue/src/product/product.ts');
     const source = readFileSync(file, 'utf8');
@@ -124,7 +124,7 @@ describe('a shop started by npm run dev', () => {
     expect(await processIdOf(shop.dataDir, 'orders')).toBe(orders);
   });
 
-  it('restarts the service each time that another file replaces its file, also after one that cannot run', async () => {
+  it('a shop started by npm run dev restarts the service each time that another file replaces its file, also after one that cannot run', async () => {
     const file = join(checkout, 'services/catalogue/src/product/product.ts');
     const source = readFileSync(file, 'utf8');
     const before = await answer();
@@ -140,7 +140,7 @@ describe('a shop started by npm run dev', () => {
     await eventually(async () => expect(await answer()).toBe('This file replaced another.'), restartsWithin);
   });
 
-  it('reports why a changed file cannot run, and recovers when the file is corrected', async () => {
+  it('a shop started by npm run dev reports why a changed file cannot run, and recovers when the file is corrected', async () => {
     const file = join(checkout, 'services/orders/src/operations.ts');
     const source = readFileSync(file, 'utf8');
     appendFileSync(file, 'const = 1;\n');

@@ -39,7 +39,7 @@ const postmasterId = async (dataDir: string): Promise<number> =>
 const ask = () => withClient({ url, connectWithin: 5_000 }, (client) => client.query('SELECT 1'));
 
 describe('the embedded server of a running shop', () => {
-  it('is restarted on the same port when every connection hangs', async () => {
+  it('the embedded server of a running shop is restarted on the same port when every connection hangs', async () => {
     const dataDir = join(folder, 'hangs');
     await start(dataDir);
     process.kill(await postmasterId(dataDir), 'SIGSTOP');
@@ -48,13 +48,13 @@ describe('the embedded server of a running shop', () => {
     await ask();
   });
 
-  it('is not restarted while it answers', async () => {
+  it('the embedded server of a running shop is not restarted while it answers', async () => {
     await start(join(folder, 'hangs'));
     for (let turn = 0; turn < 20; turn += 1) await ask();
     expect(said).toEqual([]);
   });
 
-  it('is not created anew when its data was deleted, and the reason names what is gone', async () => {
+  it('the embedded server of a running shop is not created anew when its data was deleted, and the reason names what is gone', async () => {
     const dataDir = join(folder, 'deleted');
     await start(dataDir);
     await rm(dataDir, { recursive: true });

@@ -74,7 +74,7 @@ describe('docker-compose.yml', () => {
   const { services } = readCompose();
 
   it.each(Object.keys(readers).filter((name) => name !== 'shop'))(
-    'gives %s what it reads, and nothing else',
+    'docker-compose.yml gives %s what it reads, and nothing else',
     (name) => {
       const given = Object.keys(services[name]?.environment ?? {}).map((variable) => variable.replace(/_FILE$/, ''));
       const known = [...(documented().get(name)?.keys() ?? [])];
@@ -82,14 +82,14 @@ describe('docker-compose.yml', () => {
     },
   );
 
-  it('passes on the variables that its section lists', () => {
+  it('docker-compose.yml passes on the variables that its section lists', () => {
     const section = sectionOf('docker compose');
     const listed = section.match(/\b[A-Z]+_[A-Z_]+\b|\b(?:BOARD|PAYMENTS)\b/g) ?? [];
     const taken = JSON.stringify(services).matchAll(/\$\{([A-Z_]+):-/g);
     expect([...new Set(listed)].sort()).toEqual([...new Set([...taken].map(([, variable]) => variable))].sort());
   });
 
-  it('has the defaults of its section', () => {
+  it('docker-compose.yml has the defaults of its section', () => {
     const written = [...sectionOf('docker compose').matchAll(/^#([A-Z_]+)=(.*)$/gm)];
     expect(written.length).toBeGreaterThan(0);
     for (const [, variable, value] of written) expect(JSON.stringify(services)).toContain(`\${${variable}:-${value}}`);
@@ -100,7 +100,7 @@ describe('the section of setup', () => {
   const source = (name: string): string =>
     readFileSync(fileURLToPath(new URL(`../../deploy/setup/src/${name}.ts`, import.meta.url)), 'utf8');
 
-  it('lists what deploy/setup reads', () => {
+  it('the section of setup lists what deploy/setup reads', () => {
     const read = [...`${source('secrets')}${source('provision')}`.matchAll(/(?:string|url)\('([A-Z_]+)'/g)];
     const passwords = ['<SERVICE>_PASSWORD', 'EVENTS_PASSWORD'];
     const listed = [...sectionOf('setup').matchAll(/^#([A-Z_<>]+)=/gm)].map(([, variable]) => variable);

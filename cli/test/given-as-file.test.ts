@@ -63,13 +63,13 @@ async function wiring(given: NodeJS.ProcessEnv): Promise<Wiring> {
 }
 
 describe('the processes of npm start', () => {
-  it('have defaults for these variables', async () => {
+  it('the processes of npm start have defaults for these variables', async () => {
     for (const { environment } of await shopProcesses(await wiring({}))) {
       expect(Object.values(readAll(environment))).toEqual(names.map(() => expect.any(String)));
     }
   });
 
-  it('read the files also for variables with a default', async () => {
+  it('the processes of npm start read the files also for variables with a default', async () => {
     const shop = await wiring(await asFiles(values));
     for (const { environment } of await shopProcesses(shop)) expect(readAll(environment)).toEqual(values);
     const { JWKS_URL: _url, JWT_ISSUER: _issuer, JWT_AUDIENCE: _audience, ...scripts } = values;
@@ -80,18 +80,18 @@ describe('the processes of npm start', () => {
 describe('the page of e-mails of npm start', () => {
   const gatewayOf = async (given: NodeJS.ProcessEnv) => (await shopProcesses(await wiring(given)))[0]?.environment;
 
-  it('shows the folder to which notifications writes', async () => {
+  it('the page of e-mails of npm start shows the folder to which notifications writes', async () => {
     expect(await gatewayOf({})).toMatchObject({ MAIL_PAGE_DIR: join(folder, 'mail') });
     expect(await gatewayOf(await asFiles({ MAIL_DIR: '/mails' }))).toMatchObject({ MAIL_PAGE_DIR: '/mails' });
   });
 
-  it('is not served when e-mails are sent, and the links of e-mails are left to the operator', async () => {
+  it('the page of e-mails of npm start is not served when e-mails are sent, and the links of e-mails are left to the operator', async () => {
     const given = { ...(await asFiles({ SMTP_URL: 'smtp://localhost' })), MAIL_PAGE_DIR: '/mails' };
     expect(await gatewayOf(given)).toMatchObject({ MAIL_PAGE_DIR: '' });
     expect(await gatewayOf(given)).not.toHaveProperty('PASSWORD_RESET_URL');
   });
 
-  it('has no address behind proxies, where the gateway does not serve it', async () => {
+  it('the page of e-mails of npm start has no address behind proxies, where the gateway does not serve it', async () => {
     const addressed = async (given: NodeJS.ProcessEnv) => {
       const shop = await wiring(given);
       return [hasMailPages(shop), (await shopProcesses(shop))[0]?.environment.PASSWORD_RESET_URL];
@@ -100,7 +100,7 @@ describe('the page of e-mails of npm start', () => {
     expect(await addressed({ TRUSTED_PROXIES: '1' })).toEqual([false, undefined]);
   });
 
-  it('has the pages to which e-mails link, unless the operator has set others', async () => {
+  it('the page of e-mails of npm start has the pages to which e-mails link, unless the operator has set others', async () => {
     const own = 'https://shop.example/reset#token={token}';
     expect(await gatewayOf({ PASSWORD_RESET_URL: own })).toMatchObject({
       EMAIL_VERIFICATION_URL: 'http://localhost:8080/mail/verify-email#token={token}',

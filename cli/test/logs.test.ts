@@ -46,7 +46,7 @@ it('shows the newest lines of one process, or all as they are in the files', asy
   ).toEqual(['third', 'fourth']);
 });
 
-it('refuses a process without a log and a folder without logs', async () => {
+it('rejects a process without a log and a folder without logs', async () => {
   expect(await logs('order')).toMatchObject({
     ...{ code: 1, output: '', complaints: 'there is no log of order: the logs are gateway, orders\n' },
   });

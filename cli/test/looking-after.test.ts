@@ -87,7 +87,7 @@ afterAll(async () => {
 });
 
 describe('orders', () => {
-  it('are listed page by page, newest first', async () => {
+  it('orders are listed page by page, newest first', async () => {
     expect((await ask<Answer[]>('orders', 'list')).map(({ id }) => id)).toEqual([second, first]);
     const page = (await runShop(dataDir, 'orders', 'list', '--limit', '1')).output;
     expect(page).toMatch(/^ORDER +STATUS +PLACED +TOTAL +ITEMS\n/);
@@ -103,7 +103,7 @@ describe('orders', () => {
     expect([wrong.code, wrong.complaints]).toEqual([2, expect.stringContaining('It must be a day or a time')]);
   });
 
-  it('advance by the rules of the API, with history, event and e-mail', async () => {
+  it('orders advance by the rules of the API, with history, event and e-mail', async () => {
     const unknown = await runShop(dataDir, 'orders', 'process', first, '--as', ada.email);
     expect(unknown).toEqual({
       code: 1,
@@ -144,7 +144,7 @@ describe('orders', () => {
     expect(shown).toMatch(new RegExp(`\\nNext: npm run shop -- orders deliver ${first}\\n$`));
   });
 
-  it('are advanced by the account with an e-mail address in any spelling', async () => {
+  it('orders are advanced by the account with an e-mail address in any spelling', async () => {
     await call('POST', '/v1/accounts', { name: 'Zoë', email: ' ZOE\u0308@shop.example ', password: ada.password });
     const email = 'zo\u00eb@shop.example';
     await ask('staff', 'grant', email, 'orders:fulfil');
@@ -152,7 +152,7 @@ describe('orders', () => {
     expect([output, complaints]).toEqual([expect.stringContaining('is shipped cannot become processing'), '']);
   });
 
-  it('are shipped when their units are on hand', async () => {
+  it('orders are shipped when their units are on hand', async () => {
     const [product] = await query<{ id: string; name: string; stock: number }>(
       'catalogue',
       `UPDATE products SET status = 'backorder' WHERE id = (
@@ -174,7 +174,7 @@ describe('orders', () => {
     await call('POST', `/v1/orders/${id}/cancel`);
   });
 
-  it('are cancelled by the rules of the API; history, e-mail and event name the operator and the reason', async () => {
+  it('orders are cancelled by the rules of the API; history, e-mail and event name the operator and the reason', async () => {
     const [{ product_id: productId } = { product_id: '' }] = await query<{ product_id: string }>(
       'orders',
       'SELECT product_id FROM order_lines WHERE order_id = $1',
@@ -218,7 +218,7 @@ describe('orders', () => {
     }, settledWithin);
   });
 
-  it('are listed while a refund is due', async () => {
+  it('orders are listed while a refund is due', async () => {
     expect((await runShop(dataDir, 'orders', 'refunds')).output).toBe('No refund is due.\n');
     await ask('staff', 'grant', ada.email, 'payments:write');
     token = (await call('POST', '/v1/tokens', ada)).access_token;
@@ -259,7 +259,7 @@ describe('orders', () => {
     expect((await runShop(dataDir, 'orders', 'count')).output).toContain(`cancelled   ${cancelled}\n`);
   });
 
-  it('that do not exist are refused', async () => {
+  it('orders that do not exist are rejected', async () => {
     const unknown = newId();
     const refusals = [
       await runShop(dataDir, 'orders', 'ship', unknown),
@@ -281,7 +281,7 @@ describe('orders', () => {
 });
 
 describe('a dead letter', () => {
-  it('is delivered by a replay once its cause is fixed, and one e-mail is written', async () => {
+  it('a dead letter is delivered by a replay once its cause is fixed, and one e-mail is written', async () => {
     const obstacle = "ADD CONSTRAINT obstacle CHECK (kind <> 'order-cancelled') NOT VALID";
     await query('notifications', `ALTER TABLE notifications ${obstacle}`);
     await call('POST', `/v1/orders/${second}/cancel`);
@@ -321,7 +321,7 @@ describe('a dead letter', () => {
 });
 
 describe('a healthy shop', () => {
-  it('is reported as healthy', async () => {
+  it('a healthy shop is reported as healthy', async () => {
     await eventually(async () => {
       const status = await runShop(dataDir, 'status');
       expect(status).toMatchObject({ code: 0, output: expect.stringMatching(/\n\nAll is well\.\n$/) });
@@ -336,7 +336,7 @@ describe('a healthy shop', () => {
     expect(doctor.output).not.toContain('\u001b');
   });
 
-  it('shows its processes while its database does not answer', async () => {
+  it('a healthy shop shows its processes while its database does not respond', async () => {
     const [pid] = (await readFile(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n');
     process.kill(Number(pid), 'SIGSTOP');
     try {
@@ -373,7 +373,7 @@ describe('a backup', () => {
     expect((await openArchive(before)).schemas.notifications?.migrations).not.toContain(name);
   }
 
-  it('is taken while the shop runs, and only its owner can read it', async () => {
+  it('a backup is taken while the shop runs, and only its owner can read it', async () => {
     backup = join(folder, 'backup');
     const { code, output } = await runShop(dataDir, 'backup', backup);
     expect({ code, output }).toEqual({
@@ -389,7 +389,7 @@ describe('a backup', () => {
     expect((await readdir(folder)).sort()).toEqual(['backup', 'data']);
   });
 
-  it('is taken once when two have the same folder', async () => {
+  it('a backup is taken once when two have the same folder', async () => {
     const same = join(folder, 'same');
     const results = await Promise.all([1, 2].map(() => runShop(dataDir, 'backup', same)));
     expect(results.map(({ code }) => code).sort()).toEqual([0, 1]);
@@ -401,14 +401,14 @@ describe('a backup', () => {
     expect((await readdir(folder)).sort()).toEqual(['backup', 'data']);
   });
 
-  it('can be tested in a temporary database', async () => {
+  it('a backup can be tested in a temporary database', async () => {
     const proof = await ask<{ rows: number }>('restore', '--verify', backup);
     expect(proof).toMatchObject({ verified: true, tables: expect.any(Number) });
     expect(proof.rows).toBeGreaterThan(300);
     expect((await readdir(folder)).sort()).toEqual(['backup', 'data']);
   });
 
-  it('that is tested leaves no data outside a folder that the user of PostgreSQL cannot reach', async () => {
+  it('a backup that is tested leaves no data outside a folder that the user of PostgreSQL cannot reach', async () => {
     const temporary = join(folder, 'temporary');
     await mkdir(temporary, { mode: 0o700 });
     // The data of root's servers. Other tests may have some that run or are being created.
@@ -426,7 +426,7 @@ describe('a backup', () => {
     await rm(temporary, { recursive: true });
   });
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('that %s ends leaves no data behind', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('a backup that %s ends leaves no data behind', async (signal) => {
     const interrupted = join(folder, 'interrupted');
     // The backup waits for a table that is locked.
     await withClient({ url: running.databases.orders ?? '' }, async (client) => {
@@ -446,7 +446,7 @@ describe('a backup', () => {
   });
 
   it.each(['as soon as it has a folder', 'while its server starts', 'while it is restored'])(
-    'whose test a signal ends %s leaves nothing',
+    'a backup whose test a signal ends %s leaves nothing',
     async (when) => {
       const temporary = join(folder, 'temporary');
       await mkdir(temporary);
@@ -473,7 +473,7 @@ describe('a backup', () => {
     },
   );
 
-  it('that was changed or truncated is refused before anything changes', async () => {
+  it('a backup that was changed or truncated is rejected before anything changes', async () => {
     const damaged = join(folder, 'damaged');
     await cp(backup, damaged, { recursive: true });
     await writeFile(join(damaged, 'orders.orders.copy.gz'), 'x', { flag: 'a' });
@@ -486,7 +486,7 @@ describe('a backup', () => {
     await rm(damaged, { recursive: true });
   });
 
-  it('of a shop without one of the services is restored, and one with a further service is refused', async () => {
+  it('a backup of a shop without one of the services is restored, and one with a further service is rejected', async () => {
     const changed = join(folder, 'changed');
     await cp(backup, changed, { recursive: true });
     const manifest = await openArchive(changed);
@@ -503,7 +503,7 @@ describe('a backup', () => {
     await rm(changed, { recursive: true });
   });
 
-  it('is not restored at all when a connection is lost before the end', async () => {
+  it('a backup is not restored at all when a connection is lost before the end', async () => {
     const { urls, adminUrl } = await createTestDatabase([]);
     const loseOne = () =>
       withClient({ url: adminUrl }, async (client) => {
@@ -519,14 +519,14 @@ describe('a backup', () => {
     expect(rows).toEqual([]);
   });
 
-  it('is not restored into an existing shop', async () => {
+  it('a backup is not restored into an existing shop', async () => {
     expect(await runShop(dataDir, 'restore', backup)).toMatchObject({
       code: 1,
       complaints: expect.stringMatching(/^a shop runs in .*: stop it, and restore into a new one/),
     });
   });
 
-  it('is restored to a shop with the same accounts, orders, stock and keys, which sends no e-mail twice', async () => {
+  it('a backup is restored to a shop with the same accounts, orders, stock and keys, which sends no e-mail twice', async () => {
     await call('POST', '/v1/accounts', { name: 'Eve', email: 'eve@shop.example', password: 'after the backup' });
     await shop.end();
     await expectNoMigration();

@@ -107,7 +107,7 @@ describe('a terminal of 60 columns', () => {
     [['accounts', 'verify-erased', 'ACCOUNT'], 'WHERE'],
     [['audit'], 'TIME'],
     [['keys', 'list'], 'KEY'],
-  ])('fits the table of %j', async (words, heading) => {
+  ])('a terminal of 60 columns fits the table of %j', async (words, heading) => {
     const names: Readonly<Record<string, string>> = { ACCOUNT: accountId, ORDER: orderId, LETTER: letterId };
     const { output, complaints } = await runShop(dataDir, narrow, ...words.map((word) => names[word] ?? word));
     expect(complaints).toBe('');

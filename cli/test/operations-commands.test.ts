@@ -61,7 +61,7 @@ afterAll(async () => {
 });
 
 describe('trace', () => {
-  it('shows every step of a cancelled order by time', async () => {
+  it('the command trace shows every step of a cancelled order by time', async () => {
     const rows = await eventually(async () => {
       const { code, output } = await runShop(dataDir, 'trace', orderId);
       expect(code).toBe(0);
@@ -99,7 +99,7 @@ describe('trace', () => {
     expect(steps).toHaveLength(expected.length + 2 + effects.length);
   });
 
-  it('contains the request of each transition in its JSON, which is that of the events it caused', async () => {
+  it('the command trace contains the request of each transition in its JSON, which is that of the events it caused', async () => {
     const { steps } = await ask<{ steps: { kind: string; type?: string; status?: string; requestId: string }[] }>(
       'trace',
       orderId.toUpperCase(),
@@ -110,7 +110,7 @@ describe('trace', () => {
     expect(new Set(caused.map(({ requestId }) => requestId))).toEqual(new Set([cancelled?.requestId]));
   });
 
-  it('reports an unknown or invalid id in one line', async () => {
+  it('the command trace reports an unknown or invalid id in one line', async () => {
     const unknown = newId();
     expect(await runShop(dataDir, 'trace', unknown)).toEqual({
       code: 1,
@@ -126,7 +126,7 @@ describe('trace', () => {
 });
 
 describe('emails', () => {
-  it('lists the e-mails of an order, and sends one again as another e-mail', async () => {
+  it('the command emails lists the e-mails of an order, and sends one again as another e-mail', async () => {
     const emails = await eventually(async () => {
       const found = await askShop<{ id: string; kind: string; status: string }[]>(dataDir, 'emails', 'list', orderId);
       expect(found.map(({ kind, status }) => `${kind} ${status}`)).toEqual([
@@ -156,7 +156,7 @@ describe('emails', () => {
     expect(again).toContain(`<order-received.again-1.${orderId}@shop.example>`);
   });
 
-  it('refuses an unknown e-mail, and one with a token', async () => {
+  it('the command emails rejects an unknown e-mail, and one with a token', async () => {
     const unknown = '01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01';
     expect(await runShop(dataDir, 'emails', 'resend', unknown)).toMatchObject({
       code: 1,
@@ -175,7 +175,7 @@ describe('emails', () => {
 });
 
 describe('stock verify', () => {
-  it('counts products, movements and reservations', async () => {
+  it('the command stock verify counts products, movements and reservations', async () => {
     const { code, output } = await runShop(dataDir, 'stock', 'verify');
     expect({ code, output }).toEqual({
       code: 0,
@@ -183,7 +183,7 @@ describe('stock verify', () => {
     });
   });
 
-  it('names the first movement that was changed in the database', async () => {
+  it('the command stock verify names the first movement that was changed in the database', async () => {
     const tamper = (by: number) =>
       query('catalogue', `UPDATE stock_ledger SET quantity = quantity + $2 WHERE order_id = $1 AND kind = 'released'`, [
         orderId,
@@ -206,7 +206,7 @@ describe('stock verify', () => {
 });
 
 describe('stock holds', () => {
-  it('lists what accounts hold in orders that nobody has begun to process', async () => {
+  it('the command stock holds lists what accounts hold in orders that nobody has begun to process', async () => {
     expect((await runShop(dataDir, 'stock', 'holds')).output).toBe(
       'No account holds stock in orders that nobody has begun to process.\n',
     );
@@ -224,7 +224,7 @@ describe('stock holds', () => {
 });
 
 describe('events republish', () => {
-  it('has the services publish again what they published since a time, and consumers ignore what they have handled', async () => {
+  it('the command events republish has the services publish again what they published since a time, and consumers ignore what they have handled', async () => {
     const handled = ['order.created.v1', 'order.cancelled.v1'];
     const old = 'SELECT id FROM outbox WHERE type = ANY ($1) AND (published_at IS NULL OR published_at <= $2)';
     const began = new Date().toISOString();
@@ -250,7 +250,7 @@ describe('events dead', () => {
   const list = () => ask<Letter[]>('events', 'dead', 'list');
   const of = (letters: readonly Letter[], consumer: string) => letters.find((letter) => letter.consumer === consumer);
 
-  it('reports that no dead letters exist', async () => {
+  it('the command events dead reports that no dead letters exist', async () => {
     expect((await runShop(dataDir, 'events', 'dead', 'list')).output).toBe('There are no dead letters.\n');
     const unknown = newId();
     for (const verb of ['show', 'replay', 'discard']) {
@@ -264,7 +264,7 @@ describe('events dead', () => {
     expect(await runShop(dataDir, 'events', 'dead', 'replay')).toMatchObject({ code: 2, output: '' });
   });
 
-  it('lists an invalid event, shows its fault, replays it to one consumer, and discards it', async () => {
+  it('the command events dead lists an invalid event, shows its fault, replays it to one consumer, and discards it', async () => {
     const event = 'INSERT INTO outbox (id, type, subject, sequence, request_id, data) VALUES ($1, $2, $3, 1, $4, $5)';
     await query('orders', event, [newId(), 'order.shipped.v9', orderId, 'of-the-test', '{"reason":"\u009b31m"}']);
     const letters = await eventually(async () => {

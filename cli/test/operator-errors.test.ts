@@ -37,7 +37,7 @@ it.each([
   [['products', 'import', 'new.csv'], /^SHOP_CURRENCY must .*"doubloon"\n$/],
   [['products', 'export', 'all.csv'], /^SHOP_CURRENCY must .*"doubloon"\n$/],
   [['seed', '--products', '1'], /^SHOP_CURRENCY must .*"doubloon"\n$/],
-])('names a mistake in the configuration of the service: %j', async (words, complaint) => {
+])('names a configuration error in the configuration of the service: %j', async (words, complaint) => {
   const environment = {
     DATABASE_URL: 'postgres://someone:secret@database.example:1/shop',
     SHOP_CURRENCY: 'doubloon',

@@ -123,7 +123,7 @@ describe('a stopped shop', () => {
     expect(await again('5')).toMatch(/^Added 0 products; 5 were there already\.\n$/);
   });
 
-  it('staff grant refuses an e-mail address without an account', async () => {
+  it('staff grant rejects an e-mail address without an account', async () => {
     expect(await runShop(dataDir, 'staff', 'grant', 'nobody@shop.example', 'orders:fulfil')).toEqual({
       code: 1,
       output: '',
@@ -131,7 +131,7 @@ describe('a stopped shop', () => {
     });
   });
 
-  it('accounts verify-email refuses an e-mail address without an account', async () => {
+  it('accounts verify-email rejects an e-mail address without an account', async () => {
     expect(await runShop(dataDir, 'accounts', 'verify-email', 'nobody@shop.example')).toEqual({
       code: 1,
       output: '',
@@ -243,7 +243,7 @@ describe('a stopped shop', () => {
     expect(badly.output).toMatch(/^configuration +failed +GATEWAY_PORT must be a whole number/m);
   });
 
-  it('is refused while another process has locked its folder', async () => {
+  it('a stopped shop is rejected while another process has locked its folder', async () => {
     const lock = await lockFolder(dataDir);
     try {
       const { code, complaints } = await runShop(dataDir, 'staff', 'list');
@@ -258,7 +258,7 @@ describe('a stopped shop', () => {
 });
 
 describe('a database that DATABASE_URL names', () => {
-  it('is accessed as the roles that own its schemas', async () => {
+  it('a database that DATABASE_URL names is accessed as the roles that own its schemas', async () => {
     const database = await createTestDatabase(['accounts', 'catalogue']);
     try {
       const seeded = await runShop(dataDir, { DATABASE_URL: database.adminUrl }, 'seed', '--products', '10');
@@ -270,7 +270,7 @@ describe('a database that DATABASE_URL names', () => {
     }
   });
 
-  it("is accessed with the services' own connections, without an administrator", async () => {
+  it("a database that DATABASE_URL names is accessed with the services' own connections, without an administrator", async () => {
     const database = await createTestDatabase(serviceNames);
     const { events, ...urls } = database.urls;
     const named = Object.entries(urls).map(([name, url]) => [`${name.toUpperCase()}_DATABASE_URL`, url]);
@@ -293,7 +293,7 @@ describe('a database that DATABASE_URL names', () => {
     }
   });
 
-  it('is not backed up when the services have databases of their own', async () => {
+  it('a database that DATABASE_URL names is not backed up when the services have databases of their own', async () => {
     const [first, second] = [await createTestDatabase(serviceNames), await createTestDatabase(['orders'])];
     const named = serviceNames.map((name) => [`${name.toUpperCase()}_DATABASE_URL`, first.urls[name]]);
     const environment = {
@@ -314,7 +314,7 @@ describe('a database that DATABASE_URL names', () => {
     }
   });
 
-  it('is reported in one line when it is unavailable', async () => {
+  it('a database that DATABASE_URL names is reported in one line when it is unavailable', async () => {
     const { code, complaints } = await runShop(
       dataDir,
       { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/shop' },

@@ -29,7 +29,7 @@ async function run(name: string, source: string, more: Partial<ProcessOptions> =
 const logOf = (name: string): Promise<string> => readFile(join(folder, `${name}.log`), 'utf8');
 
 describe('a log', () => {
-  it('is written again some seconds after it could not be written', async () => {
+  it('a log is written again some seconds after it could not be written', async () => {
     await mkdir(join(folder, 'blocked.log'));
     const shown: string[] = [];
     const log = openLogFile(folder, 'blocked', (line) => shown.push(line));
@@ -47,25 +47,25 @@ describe('a log', () => {
 });
 
 describe('a run', () => {
-  it('of a job is ready when the job has ended with success, and its output is kept', async () => {
+  it('a run of a job is ready when the job has ended with success, and its output is kept', async () => {
     const job = await run('good', 'console.log("one"); console.error("two");');
     await job.ready;
     expect(await job.ended).toBe('exit code 0');
     await eventually(async () => expect((await logOf('good')).split('\n').sort()).toEqual(['', 'one', 'two']));
   });
 
-  it('that fails names the cause in one line', async () => {
+  it('a run that fails names the cause in one line', async () => {
     const job = await run('bad', 'console.error("bad: PORT is required"); process.exitCode = 1;');
     await expect(job.ready).rejects.toThrow(/^bad: PORT is required$/);
     expect(await job.ended).toBe('exit code 1');
   });
 
-  it('that throws is explained by its error, not by the stack', async () => {
+  it('a run that throws is explained by its error, not by the stack', async () => {
     const job = await run('broken', 'throw new TypeError("no such thing");');
     await expect(job.ready).rejects.toThrow(/^broken: TypeError: no such thing$/);
   });
 
-  it('of a service is waited for without a limit, and what it lacks is said again and again', async () => {
+  it('a run of a service is waited for without a limit, and what it lacks is said again and again', async () => {
     const [port = 0] = await freePorts(1);
     const waiting: string[] = [];
     const service = await run(
@@ -84,14 +84,14 @@ describe('a run', () => {
     await service.stop();
   });
 
-  it('of a service that ends before it is ready names the cause', async () => {
+  it('a run of a service that ends before it is ready names the cause', async () => {
     const service = await run('early', 'console.error("early: no"); process.exitCode = 1;', {
       url: 'http://127.0.0.1:1',
     });
     await expect(service.ready).rejects.toThrow(/^early: no$/);
   });
 
-  it('stops in order at a signal', async () => {
+  it('a run stops in order at a signal', async () => {
     const job = await run(
       'long',
       `process.on('SIGTERM', () => { console.log('ending'); process.exit(3); }); console.log('up'); ` +
@@ -106,14 +106,14 @@ describe('a run', () => {
 });
 
 describe('the explanation of a failed start', () => {
-  it('contains all messages that the process wrote for people', () => {
+  it('the explanation of a failed start contains all messages that the process wrote for people', () => {
     const plain = ['(node:1) Warning: x', 'orders: A is required', 'orders: B is required', 'TypeError: y'];
     expect(startFailure('orders', { plain, warnings: ['z'] }, 'exit code 1')).toBe(
       'orders: A is required\norders: B is required',
     );
   });
 
-  it('is otherwise the error, the last warning, or the exit code', () => {
+  it('the explanation of a failed start is otherwise the error, the last warning, or the exit code', () => {
     const plain = ['    at there', 'SyntaxError: y'];
     expect(startFailure('orders', { plain, warnings: ['z'] }, 'exit code 1')).toBe('orders: SyntaxError: y');
     expect(startFailure('orders', { plain: [], warnings: ['x', 'z'] }, 'exit code 1')).toBe('orders: z');

@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 describe('a first start', () => {
-  it('prints a table, has a demo catalogue and private secrets, and leaves nothing running after Ctrl-C', async () => {
+  it('a first start prints a table, has a demo catalogue and private secrets, and leaves nothing running after Ctrl-C', async () => {
     const shop = await launch();
     const table = await shop.ready;
     for (const name of ['gateway', ...serviceNames, 'postgresql']) {
@@ -91,7 +91,7 @@ describe('a start on kept data', () => {
   });
   afterAll(() => shop.end());
 
-  it('has the same catalogue and secrets, and a second start on the folder is refused in one line', async () => {
+  it('a start on kept data has the same catalogue and secrets, and a second start on the folder is rejected in one line', async () => {
     const productId = /"productId":"([^"]+)"/.exec(products)?.[1];
     expect((await fetch(`${shop.gateway}/v1/products/${productId}`)).status).toBe(200);
     expect(await readFile(join(dataDir, 'secrets.json'), 'utf8')).toBe(secrets);
@@ -102,7 +102,7 @@ describe('a start on kept data', () => {
     expect((await fetch(`${shop.gateway}/health/ready`)).status).toBe(200);
   });
 
-  it('restarts a service that died, and PostgreSQL, with a line for each', async () => {
+  it('a start on kept data restarts a service that died, and PostgreSQL, with a line for each', async () => {
     process.kill(await processIdOf(dataDir, 'catalogue'), 'SIGKILL');
     await eventually(() => {
       expect(shop.output()).toContain('catalogue: ended (signal SIGKILL); starting it again in 0.5 s\n');
@@ -120,7 +120,7 @@ describe('a start on kept data', () => {
     expect((await runningShop(dataDir)).databases).toEqual(running.databases);
   });
 
-  it('goes on when nobody reads its output, and leaves nothing running after SIGTERM', async () => {
+  it('a start on kept data goes on when nobody reads its output, and leaves nothing running after SIGTERM', async () => {
     shop.child.stdout?.destroy();
     shop.child.stderr?.destroy();
     const killed = await processIdOf(dataDir, 'orders');
@@ -137,7 +137,7 @@ describe('a start on kept data', () => {
 });
 
 describe('a launcher that is killed', () => {
-  it('is replaced by the next start', async () => {
+  it('a launcher that is killed is replaced by the next start', async () => {
     const first = await launch();
     await first.ready;
     const running = await runningShop(dataDir);
@@ -169,7 +169,7 @@ describe('a start', () => {
     expect(await runShop(dataDir, 'status')).toMatchObject({ code: 0 });
   });
 
-  it('can be stopped during the start', async () => {
+  it('a start can be stopped during the start', async () => {
     const shop = await launch();
     await eventually(
       async () => expect(await readFile(join(dataDir, 'postgres/lock'), 'utf8')).toMatch(`${shop.child.pid} `),
@@ -182,7 +182,7 @@ describe('a start', () => {
 });
 
 describe('a shop whose data folder is deleted', () => {
-  it('stops, says what is gone, and creates nothing in its place', async () => {
+  it('a shop whose data folder is deleted stops, says what is gone, and creates nothing in its place', async () => {
     const dir = join(folder, 'deleted');
     const shop = await launch({}, dir);
     await shop.ready;
@@ -195,7 +195,7 @@ describe('a shop whose data folder is deleted', () => {
 });
 
 describe('a start on an outside PostgreSQL', () => {
-  it('creates the database that DATABASE_URL names, and starts no server of its own', async () => {
+  it('a start on an outside PostgreSQL creates the database that DATABASE_URL names, and starts no server of its own', async () => {
     const server = await startEmbeddedPostgres({ dataDir: join(folder, 'server'), durable: false });
     try {
       const url = Object.assign(new URL(server.url), { pathname: '/bazaar' }).href;
@@ -222,7 +222,7 @@ describe('a start that fails', () => {
     return complaints;
   };
 
-  it('reports that the port is taken', async () => {
+  it('a start that fails reports that the port is taken', async () => {
     const [port = 0] = await freePorts(1);
     const taken = createServer().listen(port, '127.0.0.1');
     await once(taken, 'listening');
@@ -235,7 +235,7 @@ describe('a start that fails', () => {
     }
   });
 
-  it('reports that the data folder cannot be written', async () => {
+  it('a start that fails reports that the data folder cannot be written', async () => {
     await writeFile(join(folder, 'file'), '');
     expect(await refusal({}, join(folder, 'file'))).toBe(
       `cannot write to the data folder ${join(folder, 'file')} (EEXIST)\n`,
@@ -249,11 +249,11 @@ describe('a start that fails', () => {
       { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/shop' },
       /^cannot prepare the database on 127\.0\.0\.1:1: connect ECONNREFUSED 127\.0\.0\.1:1\n$/,
     ],
-  ])('names the fault of %j', async (environment, expected) => {
+  ])('a start that fails names the fault of %j', async (environment, expected) => {
     expect(await refusal(environment)).toMatch(expected);
   });
 
-  it('refuses arguments', async () => {
+  it('a start that fails rejects arguments', async () => {
     const file = fileURLToPath(new URL('../src/start.ts', import.meta.url));
     await expect(
       promisify(execFile)(process.execPath, [file, '--help'], {
@@ -266,7 +266,7 @@ describe('a start that fails', () => {
     });
   });
 
-  it('names a process that cannot start, and leaves nothing running', async () => {
+  it('a start that fails names a process that cannot start, and leaves nothing running', async () => {
     expect(await refusal({ MAIL_DIR: '/dev/null/mail' })).toBe(
       'notifications: cannot write to the mail folder /dev/null/mail (ENOTDIR)\n',
     );

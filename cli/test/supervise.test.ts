@@ -26,7 +26,7 @@ const launched = async (ends: unknown[], count: number): Promise<void> => {
 };
 
 describe('a supervised part', () => {
-  it('is launched again after each end, with a growing delay up to the longest one', async () => {
+  it('a supervised part is launched again after each end, with a growing delay up to the longest one', async () => {
     const { ends, launch } = manualRuns();
     const said: string[] = [];
     const part = supervise(launch, (line) => said.push(line), { first: 10, longest: 40, steady: 60_000 });
@@ -45,7 +45,7 @@ describe('a supervised part', () => {
     await part.stop();
   });
 
-  it('is launched with the first delay again after a stable run', async () => {
+  it('a supervised part is launched with the first delay again after a stable run', async () => {
     const { ends, launch } = manualRuns();
     const said: string[] = [];
     const part = supervise(launch, (line) => said.push(line), { first: 10, longest: 40, steady: 0 });
@@ -60,7 +60,7 @@ describe('a supervised part', () => {
     await part.stop();
   });
 
-  it('is not launched again after it was stopped, also during a delay', async () => {
+  it('a supervised part is not launched again after it was stopped, also during a delay', async () => {
     const { ends, launch } = manualRuns();
     const said: string[] = [];
     const part = supervise(launch, (line) => said.push(line), { first: 60_000, longest: 60_000, steady: 60_000 });
@@ -70,7 +70,7 @@ describe('a supervised part', () => {
     expect(ends).toHaveLength(1);
   });
 
-  it('is launched without a delay by a restart, also during a delay', async () => {
+  it('a supervised part is launched without a delay by a restart, also during a delay', async () => {
     const { ends, launch } = manualRuns();
     const said: string[] = [];
     const part = supervise(launch, (line) => said.push(line), { first: 60_000, longest: 60_000, steady: 60_000 });
@@ -84,7 +84,7 @@ describe('a supervised part', () => {
     await part.stop();
   });
 
-  it('is not launched again when its first run does not become ready', async () => {
+  it('a supervised part is not launched again when its first run does not become ready', async () => {
     let launches = 0;
     const launch = (): Run => {
       launches += 1;

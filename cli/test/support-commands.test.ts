@@ -138,7 +138,7 @@ it('lists what was done, to an account and to all, with the reasons', async () =
   expect((await run('audit', '--action', 'none')).output).toBe('The audit log has no such entry.\n');
 });
 
-it('refuses an unknown account, and a change without a reason', async () => {
+it('rejects an unknown account, and a change without a reason', async () => {
   const unknown = {
     code: 1,
     output: '',

@@ -10,7 +10,7 @@ const rows = [
 ];
 
 describe('a table', () => {
-  it.each([undefined, 0, 200])('has one line for each row when the width is %p', (columns) => {
+  it.each([undefined, 0, 200])('a table has one line for each row when the width is %p', (columns) => {
     expect(table(rows, {}, columns)).toBe(
       [
         'CHECK            STATE   WHAT',
@@ -20,17 +20,17 @@ describe('a table', () => {
     );
   });
 
-  it('escapes the control characters that a terminal obeys', () => {
+  it('a table escapes the control characters that a terminal obeys', () => {
     expect(table([['\u001b[2Jgone', '\u009b31mred\u009d0;title\u0007', 'two\nlines', 'naïve 🙂']])).toBe(
       '\\u001b[2Jgone  \\u009b31mred\\u009d0;title\\u0007  two\\u000alines  naïve 🙂',
     );
   });
 
-  it('may have many rows', () => {
+  it('a table may have many rows', () => {
     expect(table(Array.from({ length: 300_000 }, () => ['two words'])).split('\n')).toHaveLength(300_000);
   });
 
-  it('gets several lines in its last column when it is wider than the terminal', () => {
+  it('a table gets several lines in its last column when it is wider than the terminal', () => {
     expect(table(rows, {}, 60)).toBe(
       [
         'CHECK            STATE   WHAT',
@@ -42,7 +42,7 @@ describe('a table', () => {
     );
   });
 
-  it('becomes a list for each row when the last column is too narrow, without the empty cells', () => {
+  it('a table becomes a list for each row when the last column is too narrow, without the empty cells', () => {
     const orders = [
       ['ORDER', 'STATUS', 'BY', 'ITEMS'],
       [id, 'delivered', 'kim@example.com', '2 × Light Glass Stapler 423, 1 × Heavy Steel Lamp 7, 4 × Cup'],
@@ -63,7 +63,7 @@ describe('a table', () => {
     );
   });
 
-  it('becomes a list for each row rather than breaking a word of the last column', () => {
+  it('a table becomes a list for each row rather than breaking a word of the last column', () => {
     const holds = [
       ['PLACE OF THE TEXT', 'ORDER'],
       ['customer.address', id],
@@ -71,13 +71,13 @@ describe('a table', () => {
     expect(table(holds, {}, 54)).toBe(`PLACE OF THE TEXT  customer.address\nORDER              ${id}`);
   });
 
-  it('shows its heading when it has no rows', () => {
+  it('a table shows its heading when it has no rows', () => {
     expect(table([['ORDER', 'STATUS', 'REASON']], {}, 10)).toBe('ORDER  STATUS  REASON');
   });
 });
 
 describe('a list', () => {
-  it('continues long values below their beginning', () => {
+  it('a list continues long values below their beginning', () => {
     const values = [
       ['about', id],
       ['reason', 'the handler failed seven times because the table of the orders was locked'],

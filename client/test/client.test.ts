@@ -31,7 +31,7 @@ describe('a POST with an idempotency key', () => {
     ['504', refused(504, 'gateway-timeout')],
     ['429', refused(429, 'too-many-requests', { 'Retry-After': '0' })],
     ['409 request-in-progress', refused(409, 'request-in-progress', { 'Retry-After': '0' })],
-  ])('is sent again with the same key and body after %s', async (_name, failure) => {
+  ])('a POST with an idempotency key is sent again with the same key and body after %s', async (_name, failure) => {
     const shop = await clientOf([failure, failure, done]);
     const { response } = await shop.call.POST('/v1/orders', order);
     expect(response.status).toBe(201);
@@ -41,7 +41,7 @@ describe('a POST with an idempotency key', () => {
     expect(server.seen.map(({ body }) => JSON.parse(body))).toEqual([order.body, order.body, order.body]);
   });
 
-  it('has another key at the next call, and the caller’s own when there is one', async () => {
+  it('a POST with an idempotency key has another key at the next call, and the caller’s own when there is one', async () => {
     const shop = await clientOf([done]);
     await shop.call.POST('/v1/orders', order);
     await shop.call.POST('/v1/orders', order);
@@ -50,34 +50,37 @@ describe('a POST with an idempotency key', () => {
     expect(keys()[2]).toBe('mine');
   });
 
-  it('is not sent again after any other 409', async () => {
+  it('a POST with an idempotency key is not sent again after any other 409', async () => {
     const shop = await clientOf([refused(409, 'insufficient-stock')]);
     const { error } = await shop.call.POST('/v1/orders', order);
     expect(error).toMatchObject({ code: 'insufficient-stock' });
     expect(server.seen).toHaveLength(1);
   });
 
-  it('fails after the maximum number of attempts', async () => {
+  it('a POST with an idempotency key fails after the maximum number of attempts', async () => {
     const shop = await clientOf([refused(503, 'service-unavailable', { 'Retry-After': '0' })], { attempts: 3 });
     expect((await shop.call.POST('/v1/orders', order)).response.status).toBe(503);
     expect(server.seen).toHaveLength(3);
   });
 
-  it('waits until the date that a proxy gives', async () => {
+  it('a POST with an idempotency key waits until the date that a proxy gives', async () => {
     const date = new Date(Date.now() + 1_000).toUTCString();
     const shop = await clientOf([refused(503, 'service-unavailable', { 'Retry-After': date }), done]);
     expect((await shop.call.POST('/v1/orders', order)).response.status).toBe(201);
   });
 
-  it.each(['0', new Date(0).toUTCString()])('waits longer before each attempt after Retry-After: %s', async (value) => {
-    const failure = refused(503, 'service-unavailable', { 'Retry-After': value });
-    const shop = await clientOf([failure, failure, done]);
-    const began = performance.now();
-    await shop.call.POST('/v1/orders', order);
-    expect(performance.now() - began).toBeGreaterThan(290);
-  });
+  it.each(['0', new Date(0).toUTCString()])(
+    'a POST with an idempotency key waits longer before each attempt after Retry-After: %s',
+    async (value) => {
+      const failure = refused(503, 'service-unavailable', { 'Retry-After': value });
+      const shop = await clientOf([failure, failure, done]);
+      const began = performance.now();
+      await shop.call.POST('/v1/orders', order);
+      expect(performance.now() - began).toBeGreaterThan(290);
+    },
+  );
 
-  it('waits when the requested wait is longer than a timer can be', async () => {
+  it('a POST with an idempotency key waits when the requested wait is longer than a timer can be', async () => {
     const shop = await clientOf([refused(503, 'service-unavailable', { 'Retry-After': '9999999' }), done], {
       longestWait: Number.POSITIVE_INFINITY,
     });
@@ -86,20 +89,20 @@ describe('a POST with an idempotency key', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('fails when the requested wait is too long', async () => {
+  it('a POST with an idempotency key fails when the requested wait is too long', async () => {
     const shop = await clientOf([refused(503, 'service-unavailable', { 'Retry-After': '31' })]);
     expect((await shop.call.POST('/v1/orders', order)).response.status).toBe(503);
     expect(server.seen).toHaveLength(1);
   });
 
-  it('is sent again after a lost connection also when it is not to wait for the shop', async () => {
+  it('a POST with an idempotency key is sent again after a lost connection also when it is not to wait for the shop', async () => {
     const shop = await clientOf(['break', done], { longestWait: 0 });
     const sent = await shop.call.POST('/v1/orders', { ...order, params: { header: { 'Idempotency-Key': 'k' } } });
     expect(sent.response.status).toBe(201);
     expect(server.seen).toHaveLength(2);
   });
 
-  it('fails as soon as the caller aborts it, while it waits', async () => {
+  it('a POST with an idempotency key fails as soon as the caller aborts it, while it waits', async () => {
     const shop = await clientOf([refused(503, 'service-unavailable', { 'Retry-After': '20' })]);
     const signal = AbortSignal.timeout(200);
     await expect(shop.call.POST('/v1/orders', { ...order, signal })).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -114,7 +117,7 @@ describe('an import of products', () => {
     { externalKey: 'LID', name: 'Lid\n', brand: 'Acme', category: 'kitchen', price: 1 },
   ];
 
-  it('is sent as JSON lines with one key, and followed until it has ended', async () => {
+  it('an import of products is sent as JSON lines with one key, and followed until it has ended', async () => {
     const ended = { ...state, status: 'completed', linesRead: 2, created: 2, endedAt: '2026-11-20T08:00:02.000Z' };
     const shop = await clientOf([
       refused(503, 'service-unavailable', { 'Retry-After': '0' }),
@@ -138,7 +141,7 @@ describe('an import of products', () => {
     ).toEqual(lines);
   });
 
-  it('has the caller’s own key, and outlasts an outage', async () => {
+  it('an import of products has the caller’s own key, and outlasts an outage', async () => {
     const ended = { ...state, status: 'completed', endedAt: '2026-11-20T08:00:02.000Z' };
     const outage: Reaction[] = ['break', refused(503, 'service-unavailable'), refused(429, 'too-many-requests'), 'cut'];
     const shop = await clientOf(
@@ -149,7 +152,7 @@ describe('an import of products', () => {
     expect(keys()[0]).toBe('mine');
   });
 
-  it('is waited for while no token can be renewed', async () => {
+  it('an import of products is waited for while no token can be renewed', async () => {
     const ended = { ...state, status: 'completed', endedAt: '2026-11-20T08:00:02.000Z' };
     let states = 0;
     server = await startFaultyShop(({ line }) => {
@@ -162,7 +165,7 @@ describe('an import of products', () => {
     expect(await shop.importProducts(lines)).toEqual(ended);
   });
 
-  it('is waited for until the caller aborts, who knows its id by then', async () => {
+  it('an import of products is waited for until the caller aborts, who knows its id by then', async () => {
     const waiting = { ...state, status: 'waiting' };
     const shop = await clientOf([
       { status: 202, body: waiting },
@@ -176,7 +179,7 @@ describe('an import of products', () => {
     await expect(found).rejects.toThrow(`given up on ${id}`);
   });
 
-  it('ends with the refusal of the shop', async () => {
+  it('an import of products ends with the error response of the shop', async () => {
     const shop = await clientOf([refused(413, 'content-too-large')]);
     await expect(shop.importProducts(lines)).rejects.toMatchObject({ name: 'ShopError' });
   });
@@ -188,14 +191,14 @@ describe('a change without a key', () => {
   it.each<[string, Reaction]>([
     ['a broken connection', 'break'],
     ['503', refused(503, 'service-unavailable', { 'Retry-After': '0' })],
-  ])('is not sent again after %s, because it may have taken effect', async (_name, failure) => {
+  ])('a change without a key is not sent again after %s, because it may have taken effect', async (_name, failure) => {
     const shop = await clientOf([failure, done]);
     await shop.call.PATCH('/v1/accounts/{accountId}', change).catch(() => {});
     expect(server.seen).toHaveLength(1);
     expect(keys()).toStrictEqual([undefined]);
   });
 
-  it('is sent again after 429, because it had no effect', async () => {
+  it('a change without a key is sent again after 429, because it had no effect', async () => {
     const shop = await clientOf([refused(429, 'too-many-requests', { 'Retry-After': '0' }), { status: 200 }]);
     expect((await shop.call.PATCH('/v1/accounts/{accountId}', change)).response.status).toBe(200);
   });
@@ -245,7 +248,7 @@ describe('a response that is not a problem document', () => {
 describe('a log-in', () => {
   const pair = { email: 'kim@example.com', password: 'a long and quiet river' };
 
-  it('is sent again after a broken connection, because repeating it is harmless', async () => {
+  it('a log-in is sent again after a broken connection, because repeating it is harmless', async () => {
     const shop = await clientOf(['break', { status: 200, body: tokens('new') }]);
     await shop.logIn(pair);
     expect(server.seen.map(({ line }) => line)).toEqual(['POST /v1/tokens', 'POST /v1/tokens']);
@@ -253,7 +256,7 @@ describe('a log-in', () => {
 });
 
 describe('a request', () => {
-  it('has the media type of its operation, its parameters encoded, and nothing that is undefined', async () => {
+  it('a request has the media type of its operation, its parameters encoded, and nothing that is undefined', async () => {
     const shop = await clientOf([{ status: 200 }]);
     await shop.call.PATCH('/v1/products/{productId}', {
       params: { path: { productId: 'a/b' }, header: { 'If-Match': '"1"' } },
@@ -276,7 +279,7 @@ describe('a request', () => {
 });
 
 describe('an error', () => {
-  it('has the id of the request, also when something else than the shop answers', async () => {
+  it('an error has the id of the request, also when something else than the shop answers', async () => {
     const page: Reaction = {
       status: 500,
       headers: { 'Content-Type': 'text/html', 'X-Request-Id': 'r7' },
@@ -288,7 +291,7 @@ describe('an error', () => {
     await expect(place()).rejects.toMatchObject({ requestId: 'r7', problem: undefined });
   });
 
-  it('is narrowed to the codes that the contract documents for its operation', async () => {
+  it('an error is narrowed to the codes that the contract documents for its operation', async () => {
     const shop = await clientOf([refused(409, 'insufficient-stock')]);
     const error: unknown = await shop.orders.place(order.body).catch((thrown: unknown) => thrown);
     expect([isShopError(error), isShopError(error, 'cancelOrder', 'createOrder'), isShopError(error, 'cancelOrder')]) //
@@ -305,7 +308,7 @@ describe('an error', () => {
 });
 
 describe('pages', () => {
-  it('are read when they are taken, until the last', async () => {
+  it('the pages of a list are read when they are taken, until the last', async () => {
     const page = (name: string, nextCursor?: string): Reaction => ({
       status: 200,
       body: { items: [{ name }], pagination: { limit: 1, hasMore: nextCursor !== undefined, nextCursor } },
@@ -320,7 +323,7 @@ describe('pages', () => {
     expect(server.seen.map(({ line }) => line)).toEqual(['GET /v1/brands?limit=1', 'GET /v1/brands?limit=1&cursor=c1']);
   });
 
-  it('end with the refusal of the list that was asked for', async () => {
+  it('the pages of a list end with the error response of the list that was asked for', async () => {
     const shop = await clientOf([refused(403, 'forbidden')]);
     const init = { params: { query: { email: 'kim@example.com' } } };
     await expect(shop.pages('/v1/accounts', init).next()).rejects.toMatchObject({ operation: 'findAccounts' });
@@ -328,7 +331,7 @@ describe('pages', () => {
 });
 
 describe('the types', () => {
-  it('accept an account only as a text', async () => {
+  it('the types accept an account only as a text', async () => {
     const shop = await clientOf([{ status: 200 }]);
     await shop.call.GET('/v1/accounts/{accountId}', { params: { path: { accountId: 'me' } } });
     // @ts-expect-error an id is not a number
@@ -336,7 +339,7 @@ describe('the types', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it('contain the errors of a problem and the nearest accepted query', async () => {
+  it('the types contain the errors of a problem and the nearest accepted query', async () => {
     const errors = [{ parameter: 'price', detail: 'not a number', position: 4 }];
     const exceeded = [{ bound: 'conditions', maximum: 20, actual: 21 }];
     const body = { code: 'query-too-costly', detail: '', errors, exceeded, nearest: { filters: {} }, split: [{}] };
@@ -349,7 +352,7 @@ describe('the types', () => {
     expect(problem?.split).toEqual([{}]);
   });
 
-  it('are those of the published contract', async () => {
+  it('the types are those of the published contract', async () => {
     server = await startFaultyShop(() => done);
     const generate = fileURLToPath(new URL('../generate.ts', import.meta.url));
     await promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', generate, '--check']);

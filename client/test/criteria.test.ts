@@ -31,7 +31,7 @@ const sentQuery = () => new URL(server.seen[0]?.line.split(' ')[1] ?? '', server
 const sentBody = (): unknown => JSON.parse(server.seen[0]?.body ?? '');
 
 describe('criteria', () => {
-  it('become operators in a search', async () => {
+  it('criteria become operators in a search', async () => {
     const criteria = { price: { gte: 10, lt: 20 }, brand: ['Fjord', 'Smith, Sons'], or: [{ rating: 5 }] };
     await Array.fromAsync(shop.products(criteria, { limit: 5, fields: ['id'] }));
     expect(sentBody()).toEqual({
@@ -41,7 +41,7 @@ describe('criteria', () => {
     });
   });
 
-  it('become a query string, quoted where necessary', async () => {
+  it('criteria become a query string, quoted where necessary', async () => {
     const criteria = {
       status: ['pending', 'shipped'],
       createdAt: { gte: '2026-11-21T00:00:00Z' },
@@ -57,7 +57,7 @@ describe('criteria', () => {
     ]);
   });
 
-  it('have the same meaning in both notations, also a list beside other operators', async () => {
+  it('criteria have the same meaning in both notations, also a list beside other operators', async () => {
     const list = { in: [5, 10], gt: 5, ne: [7, 8] };
     const moments = ['2026-11-21T00:00:00.000Z', '2026-11-22T00:00:00.000Z'];
     await Array.fromAsync(shop.orders({ totalCost: list, createdAt: moments }));
@@ -70,23 +70,26 @@ describe('criteria', () => {
     ['a list of alternatives', []],
     ['an operator', { in: [] }],
     ['what is left out', { ne: [] }],
-  ])('are refused before they are sent when %s is empty, because they would select everything', (_name, price) => {
-    const refusal = (field: string) => new TypeError(`${field} has an empty list: give values, or leave it out`);
-    expect(() => shop.orders({ totalCost: price })).toThrow(refusal('totalCost'));
-    expect(() => shop.products({ price })).toThrow(refusal('price'));
-    expect(() => shop.products({ or: [{ brand: 'Fjord' }, { price }] })).toThrow(refusal('price'));
-    expect(server.seen).toEqual([]);
-  });
+  ])(
+    'criteria are rejected before they are sent when %s is empty, because they would select everything',
+    (_name, price) => {
+      const refusal = (field: string) => new TypeError(`${field} has an empty list: give values, or leave it out`);
+      expect(() => shop.orders({ totalCost: price })).toThrow(refusal('totalCost'));
+      expect(() => shop.products({ price })).toThrow(refusal('price'));
+      expect(() => shop.products({ or: [{ brand: 'Fjord' }, { price }] })).toThrow(refusal('price'));
+      expect(server.seen).toEqual([]);
+    },
+  );
 
   it.each([
     ['no alternatives', []],
     ['an alternative without conditions', [{ brand: 'Acme' }, {}]],
-  ])('are refused with %s', (_name, or) => {
+  ])('criteria are rejected with %s', (_name, or) => {
     expect(() => shop.products({ or })).toThrow(TypeError);
     expect(server.seen).toHaveLength(0);
   });
 
-  it('omit undefined values', async () => {
+  it('criteria omit undefined values', async () => {
     const absent = undefined as unknown as number;
     await Array.fromAsync(shop.orders({ totalCost: { gte: absent, lt: 20 }, createdAt: {} }));
     expect([...sentQuery()]).toEqual([
@@ -95,7 +98,7 @@ describe('criteria', () => {
     ]);
   });
 
-  it('omit undefined values in a search, too', async () => {
+  it('criteria omit undefined values in a search, too', async () => {
     const absent = undefined as unknown as number;
     await Array.fromAsync(shop.products({ price: { gte: absent, lt: 20 }, rating: { gt: absent } }));
     expect(sentBody()).toEqual({ filters: { price: { lt: 20 } }, pagination: { limit: 100 } });

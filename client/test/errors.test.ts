@@ -38,18 +38,18 @@ describe('the message of a refusal', () => {
       problem('price: is no number', { parameter: 'price', detail: 'is no number' }),
     ],
     ['the detail, when there is no fault', 'Try later.', problem('Try later.')],
-  ])('has %s', async (_name, message, reaction) => {
+  ])('the message of an error response has %s', async (_name, message, reaction) => {
     expect(await errorOf(reaction)).toMatchObject({ name: 'ShopError', message });
   });
 
-  it('has the address, when something else than the shop answers', async () => {
+  it('the message of an error response has the address, when something else than the shop answers', async () => {
     const error = await errorOf({ status: 404, headers: { 'Content-Type': 'text/html' }, body: '<h1>' });
     expect(error).toMatchObject({ message: `The answer of ${server.url}/v1/orders was 404 Not Found` });
   });
 });
 
 describe('the error of a request without a response', () => {
-  it('is a TypeError with the address, the reason and the error of fetch', async () => {
+  it('the error of a request without a response is a TypeError with the address, the reason and the error of fetch', async () => {
     const error = await errorOf('break');
     expect(error).toBeInstanceOf(TypeError);
     expect(error).toMatchObject({
@@ -58,7 +58,7 @@ describe('the error of a request without a response', () => {
     });
   });
 
-  it('has the reason when nothing listens there', async () => {
+  it('the error of a request without a response has the reason when nothing listens there', async () => {
     server = await startFaultyShop(() => 'break');
     await server.close();
     const { host } = new URL(server.url);
@@ -68,12 +68,12 @@ describe('the error of a request without a response', () => {
     );
   });
 
-  it('has the address as it was given, when its scheme is missing', async () => {
+  it('the error of a request without a response has the address as it was given, when its scheme is missing', async () => {
     const failed = createShop({ baseUrl: 'localhost:8080', attempts: 1 }).brands.page();
     await expect(failed).rejects.toThrow('GET localhost:8080/v1/brands got no response');
   });
 
-  it('names CORS_ORIGINS and the origin of the page in a page of another origin, and not in one of the shop', async () => {
+  it('the error of a request without a response names CORS_ORIGINS and the origin of the page in a page of another origin, and not in one of the shop', async () => {
     const open = (origin: string) =>
       Object.defineProperty(globalThis, 'location', { value: { origin }, configurable: true });
     open('http://localhost:5173');
@@ -87,7 +87,7 @@ describe('the error of a request without a response', () => {
 });
 
 describe('instanceof ShopError', () => {
-  it('narrows as isShopError does, and further by the operation', async () => {
+  it('instanceof ShopError narrows as isShopError does, and further by the operation', async () => {
     const error = await errorOf(refused(409, 'insufficient-stock'));
     if (!(error instanceof ShopError)) throw error;
     // @ts-expect-error no operation has this code
@@ -106,7 +106,7 @@ describe('instanceof ShopError', () => {
     }
   });
 
-  it('is false for other errors and values, and for an error of another subclass', async () => {
+  it('instanceof ShopError is false for other errors and values, and for an error of another subclass', async () => {
     const error = await errorOf(refused(409, 'insufficient-stock'));
     class OwnError extends ShopError {}
     expect([error instanceof ShopError, error instanceof Error, error instanceof OwnError]).toEqual([

@@ -20,7 +20,7 @@ const lines = (): string[] => server.seen.map(({ line }) => decodeURIComponent(l
 const bodies = (): unknown[] => server.seen.map(({ body }) => (body === '' ? undefined : JSON.parse(body)));
 
 describe('the client', () => {
-  it('has a function for every operation of the contract, and list and search of products are one', async () => {
+  it('the client has a function for every operation of the contract, and list and search of products are one', async () => {
     const shop = (await clientOf()) as unknown as Record<string, Record<string, unknown>>;
     const without = Object.entries(endpoints).filter(([, { name = '' }]) => {
       const [group = '', method] = name.split('.');
@@ -29,7 +29,7 @@ describe('the client', () => {
     expect(without.map(([target]) => target)).toEqual(['GET /v1/products']);
   });
 
-  it('sends the id in the path, the body, a key and further headers', async () => {
+  it('the client sends the id in the path, the body, a key and further headers', async () => {
     const shop = await clientOf();
     const money = { reference: 'ch_1', amount: 5, currency: 'EUR' };
     expect(await shop.orders.get(id)).toEqual({ id });
@@ -58,7 +58,7 @@ describe('the client', () => {
     expect(server.seen[4]?.headers['if-match']).toBe('"7"');
   });
 
-  it('has every function that its documentation names', async () => {
+  it('the client has every function that its documentation names', async () => {
     const shop = (await clientOf()) as unknown as Record<string, Record<string, unknown>>;
     const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
     const table = readme.slice(readme.indexOf('| For | Functions |')).split('\n\n', 1)[0] ?? '';
@@ -70,13 +70,16 @@ describe('the client', () => {
     expect([names.length > 30, missing]).toEqual([true, []]);
   });
 
-  it.each([202, 204])('returns nothing for a response with status %i and without content', async (status) => {
-    const shop = await clientOf({ status, body: '' });
-    expect(await shop.requestPasswordReset({ email: 'kim@example.com' })).toBeUndefined();
-    expect(await shop.products.archive(id)).toBeUndefined();
-  });
+  it.each([202, 204])(
+    'the client returns nothing for a response with status %i and without content',
+    async (status) => {
+      const shop = await clientOf({ status, body: '' });
+      expect(await shop.requestPasswordReset({ email: 'kim@example.com' })).toBeUndefined();
+      expect(await shop.products.archive(id)).toBeUndefined();
+    },
+  );
 
-  it('stops a call when its signal is aborted, also after the garbage collector has run', async () => {
+  it('the client stops a call when its signal is aborted, also after the garbage collector has run', async () => {
     const shop = await clientOf('silent');
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
@@ -94,7 +97,7 @@ describe('a list', () => {
     body: { items: [{ id }], facets: { brand: [] }, pagination: { limit: 1, nextCursor: 'c1', hasMore: true } },
   };
 
-  it('has its first page with the next cursor, and the page at a cursor', async () => {
+  it('a list has its first page with the next cursor, and the page at a cursor', async () => {
     const shop = await clientOf(page);
     const first = await shop.orders.page({ status: 'pending' }, { limit: 1 });
     expect([first.items[0]?.id, first.pagination.nextCursor]).toEqual([id, 'c1']);
@@ -107,7 +110,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('of products is searched by words and by declared attributes, and counted by facets', async () => {
+  it('a list of products is searched by words and by declared attributes, and counted by facets', async () => {
     const shop = await clientOf(page);
     const criteria = { q: 'enamel mug', attributes: { colour: ['red', 'blue'], litres: 0.4 }, inStock: true };
     const found = await shop.products.page(criteria, { facets: ['brand', 'price'], limit: 1 });
@@ -124,7 +127,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('on a path with an id takes the id first, and sends parameters that are no filter unchanged', async () => {
+  it('a list on a path with an id takes the id first, and sends parameters that are no filter unchanged', async () => {
     const shop = await clientOf(page);
     await shop.accounts.listAudit(id, { action: ['login', 'login-failed'] }, { limit: 5 }).next();
     await shop.accounts.find({ q: 'kim: "park"' }).next();
@@ -136,7 +139,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('has the same filters, sort and fields as `pages` and `call`', async () => {
+  it('a list has the same filters, sort and fields as `pages` and `call`', async () => {
     const shop = await clientOf(page);
     const sort = [{ field: 'totalCost', direction: 'desc' }] as const;
     const fields = ['id', 'status'] as const;
@@ -153,7 +156,7 @@ describe('a list', () => {
     expect(lines().at(-1)).toBe('GET /v1/products?attributes.colour=in:red,"a,b"');
   });
 
-  it('refuses unknown criteria, fields and sorts by its types', async () => {
+  it('a list rejects unknown criteria, fields and sorts by its types', async () => {
     const shop = await clientOf(page);
     // @ts-expect-error an order has no such field
     await shop.orders.page({}, { fields: ['colour'] });

@@ -39,7 +39,7 @@ const reduced = (effect: OrderEffect, state: string): State => ({
 });
 
 describe('an order', () => {
-  it('is placed and cancelled with the caller’s own key', async () => {
+  it('an order is placed and cancelled with the caller’s own key', async () => {
     const shop = await clientOf();
     const item = { productId: id, quantity: 2 };
     const placed = await shop.orders.place({ items: [item] }, { idempotencyKey: 'mine' });
@@ -173,7 +173,7 @@ describe('waiting for an order', () => {
     expect(server.seen.length).toBeLessThanOrEqual(1);
   });
 
-  it('fails with the refusal of the shop', async () => {
+  it('fails with the error response of the shop', async () => {
     server = await startFaultyShop(() => ({ status: 404, body: { code: 'not-found', detail: 'No such order.' } }));
     const shop = createShop({ baseUrl: server.url });
     await expect(shop.orders.waitFor(id, 'shipped')).rejects.toMatchObject({

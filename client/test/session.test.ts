@@ -51,7 +51,7 @@ describe('a session', () => {
   const path = { params: { path: { orderId: id } } } as const;
   const order200: Reaction = { status: 200, body: { id } };
 
-  it('renews an access token that is about to expire, once for all waiting requests', async () => {
+  it('a session renews an access token that is about to expire, once for all waiting requests', async () => {
     const kept: (string | undefined)[] = [];
     const shop = await clientWith(
       ({ line }) => (line === 'POST /v1/tokens' ? { status: 200, body: tokens('new') } : order200),
@@ -64,7 +64,7 @@ describe('a session', () => {
     expect(kept).toStrictEqual(['access-old', 'access-new']);
   });
 
-  it('renews an access token that is refused, and sends the request again, with its body and key', async () => {
+  it('a session renews an access token that is rejected, and sends the request again, with its body and key', async () => {
     const shop = await clientWith(
       ({ line, headers }) => {
         if (line === 'POST /v1/tokens') return { status: 200, body: tokens('new') };
@@ -78,7 +78,7 @@ describe('a session', () => {
     expect(second?.headers['idempotency-key']).toBe(first?.headers['idempotency-key']);
   });
 
-  it('ends when the refresh token is refused; the caller gets the 401', async () => {
+  it('a session ends when the refresh token is rejected; the caller gets the 401', async () => {
     const kept: unknown[] = [];
     const shop = await clientWith(() => refused(401, 'unauthenticated'), {
       tokens: tokens('old'),
@@ -89,7 +89,7 @@ describe('a session', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it('repeats a renewal whose answer was lost, once for all waiting requests', async () => {
+  it('a session repeats a renewal whose answer was lost, once for all waiting requests', async () => {
     let lost = 0;
     const shop = await clientWith(
       ({ line }) => {
@@ -104,7 +104,7 @@ describe('a session', () => {
     expect(bearers('GET')).toEqual(Array(3).fill('Bearer access-new'));
   });
 
-  it('keeps its refresh token when no renewal is answered, for the next request', async () => {
+  it('a session keeps its refresh token when no renewal is answered, for the next request', async () => {
     let down = true;
     const shop = await clientWith(
       ({ line }) => {
@@ -123,7 +123,7 @@ describe('a session', () => {
     expect(bearers('GET')).toEqual(['Bearer access-old', 'Bearer access-old', 'Bearer access-new']);
   });
 
-  it('bounds each attempt of a renewal in time', async () => {
+  it('a session bounds each attempt of a renewal in time', async () => {
     const timeout = AbortSignal.timeout.bind(AbortSignal);
     const limits = jest.spyOn(AbortSignal, 'timeout').mockImplementation((limit) => timeout(limit / 50));
     const shop = await clientWith(
@@ -138,7 +138,7 @@ describe('a session', () => {
     expect(limits.mock.calls).toEqual([[10_000], [10_000]]);
   });
 
-  it('repeats a renewal only as long as the shop returns the same new token again', async () => {
+  it('a session repeats a renewal only as long as the shop returns the same new token again', async () => {
     const began = Date.now();
     const shop = await clientWith(
       ({ line }) => {
@@ -152,7 +152,7 @@ describe('a session', () => {
     expect(renewals()).toHaveLength(3);
   });
 
-  it('tries no further renewal for the time of Retry-After, and accepts the answers for everyone', async () => {
+  it('a session tries no further renewal for the time of Retry-After, and accepts the answers for everyone', async () => {
     const anonymous: Reaction = {
       status: 200,
       headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
@@ -175,24 +175,27 @@ describe('a session', () => {
   it.each([
     [200, { id, name: 'for everyone' }],
     [404, { code: 'not-found', detail: 'There is no such product.' }],
-  ])('renews a token that a public operation ignored (%i), and sends the request again', async (status, body) => {
-    const headers = { 'WWW-Authenticate': 'Bearer realm="shop", error="invalid_token"' };
-    const anonymous: Reaction = { status, headers, body };
-    const shop = await clientWith(
-      ({ line, headers }) => {
-        if (line === 'POST /v1/tokens') return { status: 200, body: tokens('new') };
-        return headers.authorization === 'Bearer access-new'
-          ? { status: 200, body: { id, name: 'for staff' } }
-          : anonymous;
-      },
-      { tokens: tokens('old') },
-    );
-    const { data } = await shop.call.GET('/v1/products/{productId}', { params: { path: { productId: id } } });
-    expect(data?.name).toBe('for staff');
-    expect(server.seen).toHaveLength(3);
-  });
+  ])(
+    'a session renews a token that a public operation ignored (%i), and sends the request again',
+    async (status, body) => {
+      const headers = { 'WWW-Authenticate': 'Bearer realm="shop", error="invalid_token"' };
+      const anonymous: Reaction = { status, headers, body };
+      const shop = await clientWith(
+        ({ line, headers }) => {
+          if (line === 'POST /v1/tokens') return { status: 200, body: tokens('new') };
+          return headers.authorization === 'Bearer access-new'
+            ? { status: 200, body: { id, name: 'for staff' } }
+            : anonymous;
+        },
+        { tokens: tokens('old') },
+      );
+      const { data } = await shop.call.GET('/v1/products/{productId}', { params: { path: { productId: id } } });
+      expect(data?.name).toBe('for staff');
+      expect(server.seen).toHaveLength(3);
+    },
+  );
 
-  it('accepts the answer for everyone when it cannot be renewed', async () => {
+  it('a session accepts the answer for everyone when it cannot be renewed', async () => {
     const shop = await clientWith(
       ({ line }) => {
         if (line === 'POST /v1/tokens') return refused(401, 'invalid-credentials');
@@ -210,7 +213,7 @@ describe('a session', () => {
     ['401 in JSON', { status: 401, body: { code: 401, message: 'Unauthorized' } }],
     ['200', { status: 200, body: '<html>Log in to the network</html>' }],
     ['200 in JSON', { status: 200, body: { success: true } }],
-  ])('is kept when another server answers its renewal with %s', async (_status, foreign) => {
+  ])('a session stays when another server answers its renewal with %s', async (_status, foreign) => {
     const kept: (string | undefined)[] = [];
     const shop = await clientWith(({ line }) => (line === 'POST /v1/tokens' ? foreign : order200), {
       tokens: tokens('old', 10),
@@ -222,7 +225,7 @@ describe('a session', () => {
     expect(bearers('GET')).toEqual(['Bearer access-old']);
   });
 
-  it('logs out in the client and at the shop', async () => {
+  it('a session logs out in the client and at the shop', async () => {
     const shop = await clientWith(() => ({ status: 204 }), { tokens: tokens('old') });
     await shop.logOut();
     expect(server.seen.map(({ line, body }) => [line, body])).toEqual([
@@ -239,29 +242,32 @@ describe('another account that logs in', () => {
   it.each<[string, Reaction]>([
     ['has succeeded', { status: 200, body: tokens('A2') }],
     ['is refused', refused(401, 'unauthenticated')],
-  ])('stays logged in when the renewal of the former account %s', async (_name, outcome) => {
-    const kept: (string | undefined)[] = [];
-    const renewal = heldBack();
-    const shop = await clientWith(
-      ({ line, body }) => {
-        if (line !== 'POST /v1/tokens') return done;
-        return body.includes('refresh-A') ? renewal.answer(outcome) : { status: 200, body: tokens('B') };
-      },
-      { tokens: tokens('A', 10), onTokens: (given) => kept.push(given?.access_token) },
-    );
-    const waiting = shop.call.GET('/v1/orders/{orderId}', path);
-    await renewal.asked;
-    await shop.logIn(pair);
-    renewal.release();
-    await waiting;
-    await shop.call.POST('/v1/orders', order);
-    expect(bearers('POST')).toStrictEqual(['Bearer access-B']);
-    expect(kept).toStrictEqual(['access-A', 'access-B']);
-    // The request of the former account is sent without a token.
-    expect(bearers('GET')).toStrictEqual([undefined]);
-  });
+  ])(
+    'another account that logs in stays logged in when the renewal of the previous account %s',
+    async (_name, outcome) => {
+      const kept: (string | undefined)[] = [];
+      const renewal = heldBack();
+      const shop = await clientWith(
+        ({ line, body }) => {
+          if (line !== 'POST /v1/tokens') return done;
+          return body.includes('refresh-A') ? renewal.answer(outcome) : { status: 200, body: tokens('B') };
+        },
+        { tokens: tokens('A', 10), onTokens: (given) => kept.push(given?.access_token) },
+      );
+      const waiting = shop.call.GET('/v1/orders/{orderId}', path);
+      await renewal.asked;
+      await shop.logIn(pair);
+      renewal.release();
+      await waiting;
+      await shop.call.POST('/v1/orders', order);
+      expect(bearers('POST')).toStrictEqual(['Bearer access-B']);
+      expect(kept).toStrictEqual(['access-A', 'access-B']);
+      // The request of the former account is sent without a token.
+      expect(bearers('GET')).toStrictEqual([undefined]);
+    },
+  );
 
-  it('does not wait for the renewal of the former account', async () => {
+  it('another account that logs in does not wait for the renewal of the previous account', async () => {
     const renewal = heldBack();
     const shop = await clientWith(
       ({ line, body }) => {
@@ -283,24 +289,27 @@ describe('another account that logs in', () => {
   it.each<[string, Reaction]>([
     ['is refused', refused(503, 'service-unavailable')],
     ['is lost', 'break'],
-  ])('ends the repetitions of an order of the former account that %s', async (_name, failure) => {
-    const first = heldBack();
-    const shop = await clientWith(
-      ({ line }) => (line === 'POST /v1/tokens' ? { status: 200, body: tokens('B') } : first.answer(failure)),
-      { tokens: tokens('A') },
-    );
-    const ordering = shop.call.POST('/v1/orders', order).then(
-      ({ response }) => response.status,
-      () => 'lost',
-    );
-    await first.asked;
-    await shop.logIn(pair);
-    first.release();
-    expect(await ordering).toBe(failure === 'break' ? 'lost' : 503);
-    expect(bearers('POST')).toStrictEqual(['Bearer access-A']);
-  });
+  ])(
+    'another account that logs in ends the repetitions of an order of the previous account that %s',
+    async (_name, failure) => {
+      const first = heldBack();
+      const shop = await clientWith(
+        ({ line }) => (line === 'POST /v1/tokens' ? { status: 200, body: tokens('B') } : first.answer(failure)),
+        { tokens: tokens('A') },
+      );
+      const ordering = shop.call.POST('/v1/orders', order).then(
+        ({ response }) => response.status,
+        () => 'lost',
+      );
+      await first.asked;
+      await shop.logIn(pair);
+      first.release();
+      expect(await ordering).toBe(failure === 'break' ? 'lost' : 503);
+      expect(bearers('POST')).toStrictEqual(['Bearer access-A']);
+    },
+  );
 
-  it('ends the repetition of an order of the former account that waits', async () => {
+  it('another account that logs in ends the repetition of an order of the previous account that waits', async () => {
     const shop = await clientWith(
       ({ line }) =>
         line === 'POST /v1/tokens'
@@ -315,7 +324,7 @@ describe('another account that logs in', () => {
     expect(bearers('POST')).toStrictEqual(['Bearer access-A']);
   });
 
-  it('does not send the order of the former account', async () => {
+  it('another account that logs in does not send the order of the previous account', async () => {
     const refusal = heldBack();
     const shop = await clientWith(
       ({ line, headers }) => {
@@ -340,7 +349,7 @@ describe('a log-out', () => {
     ['failed', refused(500, 'internal-error')],
     ['another server answered', { status: 200, body: '<html>Log in to the network</html>' }],
     ['another server answered in JSON', { status: 200, body: {} }],
-  ])('that %s can be repeated, and then revokes the token', async (_name, first) => {
+  ])('a log-out that %s can be repeated, and then revokes the token', async (_name, first) => {
     const revocations = () => server.seen.filter(({ line }) => line === 'POST /v1/tokens/revoke');
     const shop = await clientWith(() => (revocations().length === 1 ? first : { status: 204 }), {
       tokens: tokens('A'),
@@ -352,7 +361,7 @@ describe('a log-out', () => {
     expect(revocations().map(({ body }) => JSON.parse(body))).toEqual([{ refresh_token }, { refresh_token }]);
   });
 
-  it('stays effective when a renewal ends after it', async () => {
+  it('a log-out stays effective when a renewal ends after it', async () => {
     const kept: (string | undefined)[] = [];
     const renewal = heldBack();
     const shop = await clientWith(
@@ -403,7 +412,7 @@ describe('a caller that aborts while a token is renewed', () => {
 });
 
 describe('a shop below a path', () => {
-  it('gets the requests for tokens below its path, and a log-in without a token', async () => {
+  it('a shop below a path gets the requests for tokens below its path, and a log-in without a token', async () => {
     server = await startFaultyShop(({ line }) => {
       if (line.endsWith('/revoke')) return { status: 204 };
       return line.includes('/tokens') ? { status: 200, body: tokens('B') } : done;
@@ -430,7 +439,7 @@ describe('a machine', () => {
   };
   const money = { reference: 'ch_1', amount: 5, currency: 'EUR' };
 
-  it('logs in with its secret, and renews its token with it when the token expires or is refused', async () => {
+  it('a machine logs in with its secret, and renews its token with it when the token expires or is rejected', async () => {
     const given: unknown[] = [];
     let issued = 0;
     const shop = await clientWith(
@@ -448,7 +457,7 @@ describe('a machine', () => {
     expect(given).toEqual([]);
   });
 
-  it('sends no token after its secret was refused, or after its log-out', async () => {
+  it('a machine sends no token after its secret was rejected, or after its log-out', async () => {
     let refuses = false;
     const given: unknown[] = [];
     const shop = await clientWith(

@@ -22,7 +22,7 @@ describe.each(['/health/live', '/health/ready'])('%s', (path) => {
     expect(headers).toMatchObject({ 'x-request-id': expect.any(String), 'x-content-type-options': 'nosniff' });
   });
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('refuses %s', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('rejects %s', async (method) => {
     expect(await gateway.client.call(method, path)).toMatchObject({
       status: 405,
       headers: { allow: 'GET, HEAD, OPTIONS' },
@@ -31,7 +31,7 @@ describe.each(['/health/live', '/health/ready'])('%s', (path) => {
   });
 });
 
-it('refuses a client address that sends thousands of probes, and no other', async () => {
+it('rejects a client address that sends thousands of probes, and no other', async () => {
   const ask = () => gateway.client.get('/health/live');
   let refused: Awaited<ReturnType<typeof ask>> | undefined;
   for (let asked = 0; asked < 10_000 && refused === undefined; asked += 50) {

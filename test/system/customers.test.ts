@@ -61,7 +61,7 @@ const expectCustomer = (customer: object | undefined): Promise<void> =>
 describe('the customer of an order', () => {
   const first = { name: 'Ada Lovelace', email: 'ada@example.org' };
 
-  it('is shown to staff that reads all orders, in the order and in both lists', async () => {
+  it('the customer of an order is shown to staff that reads all orders, in the order and in both lists', async () => {
     expect((await view(plain, reader)).body.customer).toEqual(first);
     for (const account of ['all', accountId]) {
       const { body } = await orders().get(`/v1/orders?accountId=${account}`, { token: reader });
@@ -71,7 +71,7 @@ describe('the customer of an order', () => {
     expect(fields.body.items).toEqual([{ customer: first }]);
   });
 
-  it('is shown to staff that fulfils orders, in the responses to their actions', async () => {
+  it('the customer of an order is shown to staff that fulfils orders, in the responses to their actions', async () => {
     const id = await place();
     for (const action of ['process', 'cancel']) {
       const answer = await orders().post(`/v1/orders/${id}/${action}`, { token: packer });
@@ -80,7 +80,7 @@ describe('the customer of an order', () => {
     expect((await view(plain, packer)).status).toBe(404);
   });
 
-  it('is not shown to the customer, in no response', async () => {
+  it('the customer of an order is not shown to the customer, in no response', async () => {
     const id = await place();
     const cancelled = await orders().post(`/v1/orders/${id}/cancel`, { token: own });
     const shown = [cancelled.body, (await view(id, own)).body, ...(await list(own)).body.items];
@@ -90,7 +90,7 @@ describe('the customer of an order', () => {
     expect([fields.status, fields.body.errors[0]?.parameter]).toEqual([400, 'fields']);
   });
 
-  it('follows the account, and changes the entity tag of staff only', async () => {
+  it('the customer of an order follows the account, and changes the entity tag of staff only', async () => {
     const before = { staff: (await view(plain, reader)).headers.etag, own: (await view(plain, own)).headers.etag };
     expect(before).toEqual({ staff: 'W/"1.1"', own: 'W/"1"' });
     await change({ phone_number: '+44 20 7946 0000' });
@@ -105,7 +105,7 @@ describe('the customer of an order', () => {
     await expectCustomer({ name: 'Ada King', email: first.email });
   });
 
-  it('does not make a change of the order fail that names the version of the order', async () => {
+  it('the customer of an order does not make a change of the order fail that names the version of the order', async () => {
     const id = await place();
     const act = (action: string, tag: string) =>
       orders().post(`/v1/orders/${id}/${action}`, { token: packer, headers: { 'If-Match': tag } });
@@ -116,7 +116,7 @@ describe('the customer of an order', () => {
     expect((await act('cancel', '"7.1", "2"')).status).toBe(200);
   });
 
-  it('is absent when orders knows nothing of the account', async () => {
+  it('the customer of an order is absent when orders knows nothing of the account', async () => {
     const stranger = await services.issuer.sign({ accountId: newId(), scopes: [] });
     const id = await place({ city: 'Turin' }, stranger);
     const { status, body, headers } = await view(id, reader);
@@ -124,7 +124,7 @@ describe('the customer of an order', () => {
     expect(body).not.toHaveProperty('customer');
   });
 
-  it('is learnt of an account from before by an announcement, which changes nothing else', async () => {
+  it('the customer of an order is learnt of an account from before by an announcement, which changes nothing else', async () => {
     const { database } = services.service('orders');
     const known = await database.query('SELECT * FROM customers ORDER BY account_id');
     // First the row lacks the telephone number, as after an event of an older release. Then the row is missing.
@@ -141,7 +141,7 @@ describe('the customer of an order', () => {
     expect(known.rows).toHaveLength(1);
   });
 
-  it('stays the newest one when events arrive late, and keeps a telephone number that an event omits', async () => {
+  it('the customer of an order stays the newest one when events arrive late, and keeps a telephone number that an event omits', async () => {
     const { database } = services.service('accounts');
     const send = (sequence: number, data: object) =>
       database.query(
@@ -168,7 +168,7 @@ describe('the customer of an order', () => {
 });
 
 describe('the recipient of an order', () => {
-  it('is the one that the customer named', async () => {
+  it('the recipient of an order is the one that the customer named', async () => {
     for (const token of [own, reader]) {
       expect((await view(named, token)).body.shipping_address).toEqual({
         recipient: 'Charles Babbage',
@@ -177,7 +177,7 @@ describe('the recipient of an order', () => {
     }
   });
 
-  it('is the holder of the account when the customer named nobody, for staff', async () => {
+  it('the recipient of an order is the account owner when the customer named nobody, for staff', async () => {
     const { name } = (await view(unnamed, reader)).body.customer;
     const address = { street_address: '12 St James’s Square', city: 'London' };
     expect((await view(unnamed, reader)).body.shipping_address).toEqual({ recipient: name, ...address });
@@ -185,14 +185,14 @@ describe('the recipient of an order', () => {
     expect((await view(plain, reader)).body).not.toHaveProperty('shipping_address');
   });
 
-  it('is in the event, as the customer wrote it', async () => {
+  it('the recipient of an order is in the event, as the customer wrote it', async () => {
     const { rows } = await services
       .service('orders')
       .database.query("SELECT data FROM outbox WHERE subject = $1 AND type = 'order.created.v1'", [named]);
     expect(rows[0]?.data.shippingAddress).toEqual({ recipient: 'Charles Babbage', city: 'London' });
   });
 
-  it.each([[''], ['x'.repeat(201)], [7]])('cannot be %j', async (recipient) => {
+  it.each([[''], ['x'.repeat(201)], [7]])('the recipient of an order cannot be %j', async (recipient) => {
     const body = { items: [{ productId, quantity: 1 }], shipping_address: { recipient } };
     const answer = await orders().post('/v1/orders', { token: own, body });
     expect([answer.status, answer.body.errors[0]?.pointer]).toEqual([400, '/shipping_address/recipient']);
@@ -200,7 +200,7 @@ describe('the recipient of an order', () => {
 });
 
 describe('an erased account', () => {
-  it('leaves no customer, and an event that arrives late brings none back', async () => {
+  it('an erased account leaves no customer, and an event that arrives late brings none back', async () => {
     const send = (type: string, sequence: number, data: object) =>
       services
         .service('accounts')

@@ -121,7 +121,7 @@ afterAll(async () => {
 });
 
 describe('an erasure', () => {
-  it('needs the password, is reported to the holder by e-mail, takes effect after 7 days, and can be withdrawn', async () => {
+  it('an erasure needs the password, is reported to the account owner by e-mail, takes effect after 7 days, and can be withdrawn', async () => {
     const path = `/v1/accounts/${accountId}/erase`;
     expect(await call('POST', path, { current_password: 'a wrong password' })).toMatchObject({
       status: 403,
@@ -144,7 +144,7 @@ describe('an erasure', () => {
     expect(await call('DELETE', path)).toMatchObject({ status: 204 });
   });
 
-  it('is not asked for again by a late repetition of a request that was withdrawn', async () => {
+  it('an erasure is not asked for again by a late repetition of a request that was withdrawn', async () => {
     const path = '/v1/accounts/me/erase';
     const ask = () => call('POST', path, { current_password: password }, { 'Idempotency-Key': 'erase-once' });
     const first = await ask();
@@ -154,16 +154,16 @@ describe('an erasure', () => {
     expect((await call('GET', '/v1/accounts/me')).body.erase_at).toBeUndefined();
   });
 
-  it('is refused for another version of the account', async () => {
+  it('an erasure is rejected for another version of the account', async () => {
     const asked = call('POST', '/v1/accounts/me/erase', { current_password: password }, { 'If-Match': '"0"' });
     expect(await asked).toMatchObject({ status: 412 });
   });
 
-  it('can be requested again after it was withdrawn', async () => {
+  it('an erasure can be requested again after it was withdrawn', async () => {
     expect(await call('POST', '/v1/accounts/me/erase', { current_password: password })).toMatchObject({ status: 202 });
   });
 
-  it('that an operator requests is in the event that causes the e-mail only when there is time to withdraw it', async () => {
+  it('an erasure that an operator requests is in the event that causes the e-mail only when there is time to withdraw it', async () => {
     const grace = { email: 'grace@example.com', name: 'Grace', phone_number: '+41 61 555 01 24', password };
     const { id } = (await call('POST', '/v1/accounts', grace)).body;
     await runShop(shop.dataDir, 'accounts', 'verify-email', grace.email);
@@ -176,7 +176,7 @@ describe('an erasure', () => {
     }
   });
 
-  it('leaves everything as it is until its time, and nobody logs in from then on', async () => {
+  it('an erasure leaves everything as it is until its time, and nobody logs in from then on', async () => {
     expect((await call('POST', '/v1/tokens', { email: ada.email, password })).status).toBe(200);
     const refresh = (await call('POST', '/v1/tokens', { email: ada.email, password })).body.refresh_token;
     expect((await searchEverything()).length).toBeGreaterThan(5);
@@ -189,7 +189,7 @@ describe('an erasure', () => {
     expect(left).toMatchObject({ code: 1, output: expect.stringMatching(/^accounts +accounts +1$/m) });
   });
 
-  it('leaves nothing of the holder in schemas, queues, logs and e-mails, except for an order in delivery', async () => {
+  it('an erasure leaves nothing of the account owner in schemas, queues, logs and e-mails, except for an order in delivery', async () => {
     await query('accounts', "UPDATE accounts SET erase_at = now() - interval '2 hours' WHERE id = $1", [accountId]);
     await eventually(async () => {
       const [swept] = await query<{ sweeps: number }>('notifications', 'SELECT sweeps FROM erased_accounts');
@@ -224,7 +224,7 @@ describe('an erasure', () => {
     });
   });
 
-  it('keeps the orders with products, amounts and country', async () => {
+  it('an erasure keeps the orders with products, amounts and country', async () => {
     const rows = await query<{ id: string; status: string; country: string; total: number }>(
       'orders',
       `SELECT id, status, shipping_address ->> 'country' AS country, total_minor::int AS total FROM orders
@@ -245,7 +245,7 @@ describe('an erasure', () => {
     expect(await runShop(shop.dataDir, 'stock', 'verify')).toMatchObject({ code: 0 });
   });
 
-  it('lets the e-mail address be registered again, as another account', async () => {
+  it('an erasure lets the e-mail address be registered again, as another account', async () => {
     token = '';
     const again = await call('POST', '/v1/accounts', { ...ada, name: 'Ada' });
     expect(again.status).toBe(201);

@@ -71,7 +71,7 @@ async function mailsAbout(orderId: string): Promise<string[]> {
 }
 
 describe('a shop that npm start has started', () => {
-  it('accepts the commands that it prints without changes', async () => {
+  it('a shop that npm start has started accepts the commands that it prints without changes', async () => {
     const lines = shop
       .output()
       .split('\n')
@@ -83,7 +83,7 @@ describe('a shop that npm start has started', () => {
     expect(JSON.parse(cancelled)).toMatchObject({ status: 'cancelled' });
   });
 
-  it('sells the last unit, releases it for a cancelled order, and notifies the customer', async () => {
+  it('a shop that npm start has started sells the last unit, releases it for a cancelled order, and notifies the customer', async () => {
     const staff = await register();
     await grant(staff, 'catalogue:write');
     const product = {
@@ -133,7 +133,7 @@ describe('a shop that npm start has started', () => {
     expect((await order(stranger, created.body.id, 2)).status).toBe(201);
   });
 
-  it('releases the stock and notifies the customer within two seconds of a cancellation', async () => {
+  it('a shop that npm start has started releases the stock and notifies the customer within two seconds of a cancellation', async () => {
     const customer = await register();
     const page = await client.get('/v1/products?status=available&limit=1');
     const times: number[] = [];
@@ -154,7 +154,7 @@ describe('a shop that npm start has started', () => {
     expect(Math.min(...times)).toBeLessThan(2_000);
   });
 
-  it('ships an order, which then cannot be cancelled any more', async () => {
+  it('a shop that npm start has started ships an order, which then cannot be cancelled any more', async () => {
     const [customer, staff] = await Promise.all([register(), register()]);
     await grant(staff, 'orders:fulfil', 'orders:read-all');
     const page = await client.get('/v1/products?status=available&limit=1');
@@ -175,7 +175,7 @@ describe('a shop that npm start has started', () => {
     await eventually(async () => expect((await mailsAbout(placed.body.id)).length).toBe(2), eventualLimit);
   });
 
-  it('changes an account only for its owner, and only from the version that was read', async () => {
+  it('a shop that npm start has started changes an account only for its owner, and only from the version that was read', async () => {
     const [customer, stranger] = await Promise.all([register(), register()]);
     const path = `/v1/accounts/${customer.id}`;
     const read = await client.get(path, { token: customer.token });
@@ -189,7 +189,7 @@ describe('a shop that npm start has started', () => {
     expect((await client.get(path, { token: stranger.token })).status).toBe(403);
   });
 
-  it('refuses the access token of a session that ended', async () => {
+  it('a shop that npm start has started rejects the access token of a session that ended', async () => {
     const { token, email } = await register();
     const other = await logIn(email);
     const { items } = (await client.get('/v1/sessions', { token })).body;
@@ -202,7 +202,7 @@ describe('a shop that npm start has started', () => {
     expect((await client.get('/v1/orders', { token: other })).status).toBe(200);
   });
 
-  it('stops when npm is interrupted', async () => {
+  it('a shop that npm start has started stops when npm is interrupted', async () => {
     const running = await runningShop(shop.dataDir);
     await shop.end('SIGINT');
     await eventually(async () => expect(await stillListening(running)).toEqual([]), 20_000);

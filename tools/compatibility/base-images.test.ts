@@ -25,25 +25,25 @@ function onMachineWith(script: string | undefined) {
 }
 
 describe('the base images', () => {
-  it('are those of a Dockerfile that are not its own stages', () => {
+  it('the base images are those of a Dockerfile that are not its own stages', () => {
     const dockerfile =
       'FROM node:24 AS build\nRUN FROM\nFROM build\nFROM debian:12\nFROM node:24 AS more\nFROM scratch\n';
     expect(baseImagesOf(dockerfile)).toEqual(['node:24', 'debian:12']);
   });
 
-  it('are recorded with their digests', () => {
+  it('the base images are recorded with their digests', () => {
     const { stdout } = onMachineWith(`echo "${id} node@${digest}"`);
     expect(JSON.parse(stdout)).toEqual({ 'node:24-bookworm-slim': digest });
   });
 
-  it('are recorded with their ids when they come from no registry', () => {
+  it('the base images are recorded with their ids when they come from no registry', () => {
     expect(JSON.parse(onMachineWith(`echo "${id}"`).stdout)).toEqual({ 'node:24-bookworm-slim': id });
   });
 
   it.each([
     ['an engine does not answer', 'exit 1'],
     ['docker is not installed', undefined],
-  ])('are refused with the command that installs them when %s', (_reason, script) => {
+  ])('the base images are rejected with the command that installs them when %s', (_reason, script) => {
     const { status, stderr } = onMachineWith(script);
     expect(status).toBe(1);
     expect(stderr).toContain('Run: docker pull node:24-bookworm-slim');

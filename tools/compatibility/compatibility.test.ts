@@ -516,12 +516,15 @@ const textsAfter = (edits: readonly Edit[]): string[] =>
   breakingChanges(present, edited(...edits)).map(({ text }) => text);
 
 describe('the gate', () => {
-  it.each([...operations, ...events, ...operators])('reports %s, and where it is', (_title, edits, expected) => {
-    const texts = textsAfter(edits);
-    for (const pattern of expected) expect(texts).toContainEqual(expect.stringMatching(pattern));
-  });
+  it.each([...operations, ...events, ...operators])(
+    'the gate reports %s, and where it is',
+    (_title, edits, expected) => {
+      const texts = textsAfter(edits);
+      for (const pattern of expected) expect(texts).toContainEqual(expect.stringMatching(pattern));
+    },
+  );
 
-  it.each(harmless)('accepts %s', (_title, edits) => {
+  it.each(harmless)('the gate accepts %s', (_title, edits) => {
     expect(textsAfter(edits)).toEqual([]);
   });
 
@@ -533,7 +536,7 @@ describe('the gate', () => {
     );
   });
 
-  it('accepts contracts that did not change', () => {
+  it('the gate accepts contracts that did not change', () => {
     expect(textsAfter([])).toEqual([]);
   });
 });
@@ -543,7 +546,7 @@ describe('CHANGELOG.md', () => {
   const older = '## [1.1.0] - 2026-11-25\n\n- First.\n';
   const section = (version: string, text: string): string => `# Changelog\n\n## [${version}]\n\n${text}\n\n${older}`;
 
-  it('announces a breaking change by its name, below Breaking of a new major version', () => {
+  it('CHANGELOG.md announces a breaking change by its name, below Breaking of a new major version', () => {
     const announced = section('2.0.0', '### Added\n\n- More.\n\n### Breaking\n\n- `HOLD_UNITS` is no longer read.');
     expect(unannounced([change], announced, '1.1.0')).toEqual([]);
   });
@@ -554,11 +557,11 @@ describe('CHANGELOG.md', () => {
     ['below another heading', section('2.0.0', '### Breaking\n\n- Nothing.\n\n### Removed\n\n- `HOLD_UNITS`.')],
     ['by another name', section('2.0.0', '### Breaking\n\n- `HOLD_ORDERS` is no longer read.')],
     ['in an older section', `# Changelog\n\n## [Unreleased]\n\n${section('2.0.0', '### Breaking\n\n- `HOLD_UNITS`')}`],
-  ])('does not announce it %s', (_where, changelog) => {
+  ])('CHANGELOG.md does not announce it %s', (_where, changelog) => {
     expect(unannounced([change], changelog, '1.1.0')).toEqual([change]);
   });
 
-  it('gets the version and the date of a release, below a new section', () => {
+  it('CHANGELOG.md gets the version and the date of a release, below a new section', () => {
     expect(withRelease(section('Unreleased', '- More.'), '1.2.0', '2026-12-01')).toContain(
       '## [Unreleased]\n\n## [1.2.0] - 2026-12-01\n\n- More.',
     );

@@ -36,7 +36,7 @@ function the<Recording extends RecordedCall | RecordedEvent>(
 }
 
 describe('the recordings', () => {
-  it.each(serviceNames)('have a call of each internal operation of %s', (service) => {
+  it.each(serviceNames)('the recordings have a call of each internal operation of %s', (service) => {
     const contract = loadContract(`${serviceFolder(service)}/openapi.yaml`);
     const called = recordedCalls({ provider: service }).map(
       ({ method, path }) => findOperation([contract], method, path)?.operationId,
@@ -46,7 +46,7 @@ describe('the recordings', () => {
     expect(internal.map(({ operationId }) => operationId).filter((id) => !called.includes(id))).toEqual([]);
   });
 
-  it.each(Object.entries(consumers))('have each event that %s handles', (consumer, handled) => {
+  it.each(Object.entries(consumers))('the recordings have each event that %s handles', (consumer, handled) => {
     const types = recordedEvents({ consumer: consumer.split('.')[0] ?? '' }).map(({ type }) => type);
     expect([...new Set(types)].sort()).toEqual([...handled].sort());
   });
@@ -91,7 +91,7 @@ describe('a change of a service', () => {
     return checkCall(recorded, states, { issuer, client: changed });
   }
 
-  it('that keeps what consumers read is permitted', async () => {
+  it('a change of a service that keeps what consumers read is permitted', async () => {
     expect(await check(({ body }) => ({ body: { ...body, version: 2 } }))).toEqual([]);
     expect(await received.check(event, states)).toEqual([]);
   });
@@ -107,7 +107,7 @@ describe('a change of a service', () => {
     ['another value of a state', ({ body }) => ({ body: { ...body, state: 'found' } })],
     ['a list', ({ body }) => ({ body: [body] })],
     ['no body', () => ({ body: undefined })],
-  ])('to %s is found by its own tests', async (_change, change) => {
+  ])('a change of a service to %s is found by its own tests', async (_change, change) => {
     expect(await check(change)).toHaveLength(1);
   });
 
@@ -117,7 +117,7 @@ describe('a change of a service', () => {
     ['with another type', { totalCost: '160.48' }, '/totalCost'],
     ['with fewer items', { items: [{ name: 'Desk lamp' }, { name: 'Chair' }, { name: 'Cup' }] }, '/items/2'],
     ['about another order', { orderId: '<account>' }, '/orderId'],
-  ])('that sends an event %s is found by its own tests', async (_change, difference, place) => {
+  ])('a change of a service that sends an event %s is found by its own tests', async (_change, difference, place) => {
     const changed = { ...event, data: { ...(event.data as object), ...difference } };
     expect(await received.check(changed, states, 1_000)).toEqual([expect.stringMatching(`^${place}: `)]);
   });
@@ -125,7 +125,7 @@ describe('a change of a service', () => {
   it.each<[string, Partial<RecordedEvent>]>([
     ['of another type', { type: 'order.processing.v1' }],
     ['in the name of another service', { provider: 'accounts' }],
-  ])('that sends an event %s is found by its own tests', async (_change, difference) => {
+  ])('a change of a service that sends an event %s is found by its own tests', async (_change, difference) => {
     const changed = { ...event, ...difference };
     expect(await received.check(changed, states, 1_000)).toEqual([`catalogue receives no ${changed.type}`]);
   });
@@ -135,12 +135,12 @@ describe('a change of a service', () => {
     ['a missing member', { reservationId: '<reservation>' }],
     ['an unknown member', { ...(call.body as object), urgent: true }],
     ['another type', { reservationId: 1, accountId: '<account>' }],
-  ])('is needed when a consumer records a request with %s', async (_change, body) => {
+  ])('a change of a service is needed when a consumer records a request with %s', async (_change, body) => {
     expect(await check(() => ({}), { ...call, body })).toEqual([expect.stringContaining('the status is 400')]);
   });
 
   // This test is the last one, because every later check of an event would find the same event.
-  it('that sends an event against its schema is found by its own tests', async () => {
+  it('a change of a service that sends an event against its schema is found by its own tests', async () => {
     const message = messageOf(event);
     const content = message.content.replace('"currency":"EUR"', '"currency":1');
     const transport = await connectTestTransport(shop.services.database.urls.events);
@@ -172,7 +172,7 @@ describe('a change of a consumer', () => {
     sendText(to, JSON.stringify(content), headers);
   const refusals = () => orders.deviations().filter((deviation) => !deviation.endsWith('was not sent'));
 
-  it('that sends what is recorded is permitted', async () => {
+  it('a change of a consumer that sends what is recorded is permitted', async () => {
     expect([await send(path, body), refusals()]).toEqual([200, []]);
   });
 
@@ -183,12 +183,12 @@ describe('a change of a consumer', () => {
     ['a member of another type', path, { ...body, accountId: 1 }],
     ['another path', '/internal/reservations/resolve', body],
     ['a query', `${path}?wait=1`, body],
-  ])('that sends %s is found by its own tests', async (_change, to, content) => {
+  ])('a change of a consumer that sends %s is found by its own tests', async (_change, to, content) => {
     expect(await send(to, content)).toBe(500);
     expect(refusals()).toHaveLength(1);
   });
 
-  it('that sends no valid signature is found by its own tests', async () => {
+  it('a change of a consumer that sends no valid signature is found by its own tests', async () => {
     expect(await send(path, body, { Authorization: 'Bearer catalogue.nonsense' })).toBe(500);
     expect(refusals()).toEqual([`POST ${path} is not signed`]);
   });
@@ -196,17 +196,17 @@ describe('a change of a consumer', () => {
   it.each([
     ['a text that is not JSON', '{', 'application/json'],
     ['another media type', JSON.stringify(body), 'text/plain'],
-  ])('that sends %s is found by its own tests', async (_change, text, type) => {
+  ])('a change of a consumer that sends %s is found by its own tests', async (_change, text, type) => {
     expect(await sendText(path, text, { 'Content-Type': type })).toBe(500);
     expect(refusals()).toEqual([`POST ${path} has a body that is not JSON`]);
   });
 
-  it('that sends no access token is found by its own tests', async () => {
+  it('a change of a consumer that sends no access token is found by its own tests', async () => {
     expect((await fetch(`${orders.url}/v1/orders`)).status).toBe(500);
     expect(refusals()).toEqual(['GET /v1/orders has no credentials']);
   });
 
-  it('that no longer sends a recorded call is found by its own tests', async () => {
+  it('a change of a consumer that no longer sends a recorded call is found by its own tests', async () => {
     await send(path, body);
     expect(orders.deviations()).toEqual([`POST ${path} given "no order has the reservation" was not sent`]);
   });

@@ -34,20 +34,23 @@ describe('docker-compose.yml', () => {
     expect(others.filter((service) => service.build !== undefined || service.pull_policy !== undefined)).toEqual([]);
   });
 
-  it('shows the e-mails of no folder in the browser, and gives the gateway no folder', () => {
+  it('docker-compose.yml shows the e-mails of no folder in the browser, and gives the gateway no folder', () => {
     expect(JSON.stringify(services)).not.toContain('MAIL_PAGE_DIR');
     expect(services.gateway?.volumes).toBeUndefined();
   });
 
-  it.each(processes)('gives %s time to close its connections with responses and to finish', (process) => {
-    expect(services[process]).toMatchObject({
-      environment: { DRAIN_MS: 4500 },
-      // A process ends within 10 s by itself.
-      stop_grace_period: '15s',
-    });
-  });
+  it.each(processes)(
+    'docker-compose.yml gives %s time to close its connections with responses and to finish',
+    (process) => {
+      expect(services[process]).toMatchObject({
+        environment: { DRAIN_MS: 4500 },
+        // A process ends within 10 s by itself.
+        stop_grace_period: '15s',
+      });
+    },
+  );
 
-  it('lets the operator reach only PostgreSQL and RabbitMQ, for the duration of a command', () => {
+  it('docker-compose.yml lets the operator reach only PostgreSQL and RabbitMQ, for the duration of a command', () => {
     const { profiles, networks: own, environment, init } = services.operator ?? {};
     expect(profiles).toEqual(['operator']);
     // Otherwise Ctrl-C would not end the command.

@@ -14,16 +14,16 @@ const overlay = fileURLToPath(new URL('../../deploy/kubernetes/overlays/developm
 describe('docker-compose.yml', () => {
   const { services } = readCompose();
 
-  it.each([...processes, 'operator'])('sets the installation of %s', (name) => {
+  it.each([...processes, 'operator'])('docker-compose.yml sets the installation of %s', (name) => {
     expect(services[name]?.environment).toMatchObject({ SHOP_INSTALLATION: 'compose' });
   });
 
-  it.each(processes)('has the service whose log a message names: %s', (name) => {
+  it.each(processes)('docker-compose.yml has the service whose log a message names: %s', (name) => {
     const words = operatorCommand('logs', name, { SHOP_INSTALLATION: 'compose' }).split(' ');
     expect(Object.keys(services)).toContain(words.at(-1));
   });
 
-  it('has the service that runs the commands, with the command line as its entry point', () => {
+  it('docker-compose.yml has the service that runs the commands, with the command line as its entry point', () => {
     const command = operatorCommand('shop', 'keys list', { SHOP_INSTALLATION: 'compose' });
     expect(command).toBe('docker compose run --rm operator keys list');
     expect(services.operator).toMatchObject({ entrypoint: ['node', 'src/shop.ts'] });
@@ -45,7 +45,7 @@ describe('the manifests of Kubernetes', () => {
     },
   );
 
-  it.each(processes)('have the deployment whose log a message names: %s', (name) => {
+  it.each(processes)('the manifests of Kubernetes have the deployment whose log a message names: %s', (name) => {
     const command = operatorCommand('logs', name, { SHOP_INSTALLATION: 'kubernetes' });
     const [, deployment = ''] = / --selector app\.kubernetes\.io\/name=(.*)$/.exec(command) ?? [];
     expect(find('Deployment', deployment)?.metadata.labels).toMatchObject({ 'app.kubernetes.io/name': deployment });

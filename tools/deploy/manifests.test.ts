@@ -49,7 +49,7 @@ describe('the check against schemas', () => {
     ['a wrong type', (spec) => Object.assign(spec, { minReadySeconds: '5' }), /minReadySeconds type/],
     ['a missing member', (spec) => Reflect.deleteProperty(spec, 'selector'), /required/],
     ['a misspelt member', (spec) => Object.assign(spec.template.spec, { hostPid: true }), /hostPid is no member/],
-  ])('sees %s', async (_what, change, expected) => {
+  ])('the check against schemas sees %s', async (_what, change, expected) => {
     const changed = structuredClone(orders);
     change(changed.spec);
     expect(await faultsOf(changed)).toContainEqual(expect.stringMatching(expected));

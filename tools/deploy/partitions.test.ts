@@ -98,7 +98,7 @@ async function reportEmail({ accountId }: Customer, orderId: string): Promise<vo
 }
 
 describe('the tables of orders in hash partitions', () => {
-  it('contain the former rows, and distribute new ones', async () => {
+  it('the tables of orders in hash partitions contain the previous rows, and distribute new ones', async () => {
     const { body } = await shop.orders.get('/v1/orders', { token: early.token });
     expect(body.items).toHaveLength(1);
     expect(body.items[0]).toMatchObject({ totalCost: 10, itemsSummary: [{ productId, quantity: 2 }] });
@@ -109,7 +109,7 @@ describe('the tables of orders in hash partitions', () => {
     expect(rows).toEqual([{ left: 0 }]);
   });
 
-  it('count orders that are cancelled', async () => {
+  it('the tables of orders in hash partitions count orders that are cancelled', async () => {
     const count = async () => (await query('SELECT sum(orders)::int AS orders FROM finished_orders'))[0]?.orders ?? 0;
     const customer = await shop.customer();
     const { body } = await shop.order(customer, { [productId]: 1 });
@@ -120,7 +120,7 @@ describe('the tables of orders in hash partitions', () => {
     await isReleased(customer, body.id);
   });
 
-  it('are read and written in one partition by every operation of a customer', async () => {
+  it('the tables of orders in hash partitions are read and written in one partition by every operation of a customer', async () => {
     const [customer = early] = customers;
     const { token } = customer;
     const own = await partitionOf(customer);
@@ -158,7 +158,7 @@ describe('the tables of orders in hash partitions', () => {
     expect(names.filter(isCompared)).toEqual(expected.sort());
   });
 
-  it('are read and written in one partition by the events that follow a cancellation', async () => {
+  it('the tables of orders in hash partitions are read and written in one partition by the events that follow a cancellation', async () => {
     const [, customer = early] = customers;
     const own = await partitionOf(customer);
     const { body } = await shop.order(customer, { [productId]: 2 });
@@ -176,7 +176,7 @@ describe('the tables of orders in hash partitions', () => {
     expect(names.filter((name) => isCompared(name) && !name.endsWith(`_${own}`))).toEqual([]);
   });
 
-  it('are all searched for an id whose account staff does not name', async () => {
+  it('the tables of orders in hash partitions are all searched for an id whose account staff does not name', async () => {
     const [, , customer = early] = customers;
     const own = await partitionOf(customer);
     const { body } = await shop.order(customer, { [productId]: 1 });
@@ -192,7 +192,7 @@ describe('the tables of orders in hash partitions', () => {
     expect(others).toEqual([`order_history_${own}`, `order_lines_${own}`]);
   });
 
-  it('cannot be tables of other servers', async () => {
+  it('the tables of orders in hash partitions cannot be tables of other servers', async () => {
     await withClient({ url: shop.services.database.adminUrl }, async (client) => {
       await client.query(`
         CREATE FOREIGN DATA WRAPPER elsewhere;
@@ -207,7 +207,7 @@ describe('the tables of orders in hash partitions', () => {
     });
   });
 
-  it('get no index from a file `….concurrently.sql`, which PostgreSQL would refuse', async () => {
+  it('the tables of orders in hash partitions get no index from a file `….concurrently.sql`, which PostgreSQL would reject', async () => {
     const folder = new URL('../../services/orders/migrations/', import.meta.url);
     const names = (await readdir(folder)).filter((name) => name.endsWith('.concurrently.sql'));
     const files = await Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')));
@@ -218,7 +218,7 @@ describe('the tables of orders in hash partitions', () => {
     expect(indexed.map(([, table = '']) => table).filter((table) => tables.includes(table))).toEqual([]);
   });
 
-  it('are merged for the list of all accounts, in its order', async () => {
+  it('the tables of orders in hash partitions are merged for the list of all accounts, in its order', async () => {
     const list = async (query: string) => (await shop.orders.get(`/v1/orders?accountId=all&${query}`, shop.staff)).body;
     const { items } = await list('status=pending&sort=createdAt:asc&limit=100');
     const rows = await query("SELECT id FROM orders WHERE status = 'pending' ORDER BY created_at, id");
@@ -227,7 +227,7 @@ describe('the tables of orders in hash partitions', () => {
     expect(JSON.stringify(plan)).toContain('Merge Append');
   });
 
-  it('refuse a second use of a reservation in any partition', async () => {
+  it('the tables of orders in hash partitions reject a second use of a reservation in any partition', async () => {
     const [, customer = early] = customers;
     const key = { headers: { 'Idempotency-Key': 'a-used-up-reservation' } };
     const first = await shop.order(customer, { [productId]: 1 }, key);
@@ -239,7 +239,7 @@ describe('the tables of orders in hash partitions', () => {
     expect(second.body.id).not.toBe(first.body.id);
   });
 
-  it('are planned for one partition when the account is known, and for all when only the id is known', async () => {
+  it('the tables of orders in hash partitions are planned for one partition when the account is known, and for all when only the id is known', async () => {
     const rows = await query('SELECT id, account_id FROM orders LIMIT 1');
     const partitions = async (condition: string, values: unknown[]): Promise<number> => {
       const plan = await query(`EXPLAIN (FORMAT JSON) SELECT 1 FROM orders WHERE ${condition}`, values);

@@ -139,7 +139,7 @@ describe('deploy/compose.sh', () => {
   });
   const calls = () => readFileSync(join(folder, 'calls'), 'utf8').split('\n');
 
-  it('shows its commands in any folder', () => {
+  it('deploy/compose.sh shows its commands in any folder', () => {
     const { stderr } = spawnSync('./compose.sh', { cwd: `${root}deploy`, encoding: 'utf8' });
     expect(stderr).toContain('deploy/compose.sh rotate SECRET');
   });
@@ -148,32 +148,38 @@ describe('deploy/compose.sh', () => {
     ['SIGINT', '0', /^exec new/],
     ['SIGTERM', '0', /^exec new/],
     ['SIGTERM', '1', /--scale/],
-  ] as const)('leaves no further container behind when %s ends it', async (signal, STARTING, moment) => {
-    const child = spawn(`${root}deploy/compose.sh`, ['rotate', 'cursors'], { env: environment({ STARTING }) });
-    await eventually(() => expect(calls()).toContainEqual(expect.stringMatching(moment)));
-    child.kill(signal);
-    const [code] = await once(child, 'close');
-    expect(code).toBe(130);
-    expect(calls()).toContain('rm --force new');
-    expect(calls().filter((call) => call.startsWith('stop'))).toEqual([]);
-  });
+  ] as const)(
+    'deploy/compose.sh leaves no further container behind when %s ends it',
+    async (signal, STARTING, moment) => {
+      const child = spawn(`${root}deploy/compose.sh`, ['rotate', 'cursors'], { env: environment({ STARTING }) });
+      await eventually(() => expect(calls()).toContainEqual(expect.stringMatching(moment)));
+      child.kill(signal);
+      const [code] = await once(child, 'close');
+      expect(code).toBe(130);
+      expect(calls()).toContain('rm --force new');
+      expect(calls().filter((call) => call.startsWith('stop'))).toEqual([]);
+    },
+  );
 
   it.each([
     ['postgres://catalogue:secret@replica/shop', 1],
     ['postgres://catalogue_2:secret@replica/shop', 1],
     ['postgres://replica/shop', 0],
-  ])('rotates the logins of the database unless DATABASE_READ_URL has one of them: %s', async (readUrl, refused) => {
-    const child = spawn(`${root}deploy/compose.sh`, ['rotate', 'database'], {
-      env: environment({ READ_URL: readUrl }),
-    });
-    const ended = once(child, 'close');
-    if (refused === 0) {
-      await eventually(() => expect(calls()).toContainEqual(expect.stringMatching(/add database$/)));
-      child.kill();
-    }
-    await ended;
-    expect(calls().some((call) => call.endsWith('add database'))).toBe(refused === 0);
-  });
+  ])(
+    'deploy/compose.sh rotates the logins of the database unless DATABASE_READ_URL has one of them: %s',
+    async (readUrl, refused) => {
+      const child = spawn(`${root}deploy/compose.sh`, ['rotate', 'database'], {
+        env: environment({ READ_URL: readUrl }),
+      });
+      const ended = once(child, 'close');
+      if (refused === 0) {
+        await eventually(() => expect(calls()).toContainEqual(expect.stringMatching(/add database$/)));
+        child.kill();
+      }
+      await ended;
+      expect(calls().some((call) => call.endsWith('add database'))).toBe(refused === 0);
+    },
+  );
 
   const rotate = (secret: string, given: Environment = {}) =>
     spawnSync(`${root}deploy/compose.sh`, ['rotate', secret], { env: environment({ NEW: '0', ...given }) }).status;
@@ -186,7 +192,7 @@ describe('deploy/compose.sh', () => {
     };
     const starts = () => calls().flatMap((call) => /^stop .*|(?<=--no-recreate )\w+$/.exec(call) ?? []);
 
-    it('starts the second gateway and the proxy of a shop that had no proxy, after the former gateway has ended', () => {
+    it('starts the second gateway and the proxy of a shop that had no proxy, after the previous gateway has ended', () => {
       expect(update({ PROXY: '' }).status).toBe(0);
       expect(starts().slice(-3)).toEqual(['stop -t 15 old', 'gateway', 'proxy']);
     });
@@ -196,7 +202,7 @@ describe('deploy/compose.sh', () => {
       expect(starts().slice(-2)).toEqual(['stop -t 15 old', 'proxy']);
     });
 
-    it('starts no proxy while the former gateway runs', () => {
+    it('starts no proxy while the previous gateway runs', () => {
       expect(update({ PROXY: '' }, 'orders').status).toBe(0);
       expect(starts()).toEqual(['stop -t 15 old']);
     });
@@ -209,28 +215,31 @@ describe('deploy/compose.sh', () => {
       ]);
     });
 
-    it('refuses TRUSTED_PROXIES=0 before it changes anything', () => {
+    it('rejects TRUSTED_PROXIES=0 before it changes anything', () => {
       const { status, stderr } = update({ TRUSTED_PROXIES: '0' });
       expect([status, stderr]).toEqual([1, expect.stringContaining('TRUSTED_PROXIES=0')]);
       expect(calls()).not.toContainEqual(expect.stringMatching(/ (run|up|rm|exec) /));
     });
   });
 
-  it.each(['SIGTERM', 'SIGKILL'] as const)('refuses to run beside another run until %s ends it', async (signal) => {
-    const first = spawn(`${root}deploy/compose.sh`, ['rotate', 'cursors'], { env: environment() });
-    const ended = once(first, 'close');
-    await eventually(() => expect(calls()).toContainEqual(expect.stringMatching(/^exec new/)));
-    const second = () => {
-      const given = { env: environment(), encoding: 'utf8' } as const;
-      return spawnSync(`${root}deploy/compose.sh`, ['rotate', 'weather'], given).stderr;
-    };
-    expect(second()).toContain('another deploy/compose.sh runs');
-    first.kill(signal);
-    await ended;
-    expect(second()).toContain('deploy/compose.sh rotate SECRET');
-  });
+  it.each(['SIGTERM', 'SIGKILL'] as const)(
+    'deploy/compose.sh rejects to run beside another run until %s ends it',
+    async (signal) => {
+      const first = spawn(`${root}deploy/compose.sh`, ['rotate', 'cursors'], { env: environment() });
+      const ended = once(first, 'close');
+      await eventually(() => expect(calls()).toContainEqual(expect.stringMatching(/^exec new/)));
+      const second = () => {
+        const given = { env: environment(), encoding: 'utf8' } as const;
+        return spawnSync(`${root}deploy/compose.sh`, ['rotate', 'weather'], given).stderr;
+      };
+      expect(second()).toContain('another deploy/compose.sh runs');
+      first.kill(signal);
+      await ended;
+      expect(second()).toContain('deploy/compose.sh rotate SECRET');
+    },
+  );
 
-  it('ends only the former logins', () => {
+  it('deploy/compose.sh ends only the previous logins', () => {
     expect(rotate('broker')).toBe(0);
     expect(ending()).toEqual([
       expect.stringMatching(/end broker$/),
@@ -245,7 +254,7 @@ describe('deploy/compose.sh', () => {
     ['database', { FAILING: 'ps -q orders' }],
     ['database', { EMPTY: 'ps -q orders' }],
     ['broker', { FAILING: 'config --services' }],
-  ])('ends no login of %s when a list is missing: %j', (secret, missing) => {
+  ])('deploy/compose.sh ends no login of %s when a list is missing: %j', (secret, missing) => {
     expect(rotate(secret, missing)).toBe(1);
     expect(ending()).toEqual([]);
   });
@@ -255,7 +264,7 @@ describe('deploy/compose.sh', () => {
     { EMPTY: 'cat /run/secrets/definitions.json' },
     { FAILING: 'list_users' },
     { EMPTY: 'list_users' },
-  ])('deletes no user of the broker when a list is missing: %j', (missing) => {
+  ])('deploy/compose.sh deletes no user of the broker when a list is missing: %j', (missing) => {
     expect(rotate('broker', missing)).toBe(1);
     expect(calls()).not.toContainEqual(expect.stringContaining('delete_user'));
   });
@@ -265,12 +274,12 @@ describe('deploy/kubernetes.sh', () => {
   const provision = 'apply --kustomize overlay --selector app.kubernetes.io/name=provision';
   const [restart, operator] = ['rollout restart deployment', 'rollout restart statefulset'];
 
-  it('gives PostgreSQL the new logins before the pods use them, and ends the former ones afterwards', () => {
+  it('deploy/kubernetes.sh gives PostgreSQL the new logins before the pods use them, and ends the previous ones afterwards', () => {
     const steps = ['add database', provision, 'use database', restart, 'end database', provision, operator];
     expect(changesOf('rotate', 'database')).toEqual(steps);
   });
 
-  it('gives RabbitMQ the new users before the pods use them, and deletes only the former ones afterwards', () => {
+  it('deploy/kubernetes.sh gives RabbitMQ the new users before the pods use them, and deletes only the previous ones afterwards', () => {
     const steps = [
       'add broker',
       'import_definitions',
@@ -284,7 +293,7 @@ describe('deploy/kubernetes.sh', () => {
   });
 
   it.each(['internal', 'cursors', 'key-encryption'])(
-    'makes all pods accept a new value of %s before its use',
+    'deploy/kubernetes.sh makes all pods accept a new value of %s before its use',
     (what) => {
       expect(changesOf('rotate', what)).toEqual([`add ${what}`, restart, `use ${what}`, restart, operator]);
       expect(changesOf('forget', what)).toEqual([`end ${what}`, restart, operator]);
@@ -294,7 +303,7 @@ describe('deploy/kubernetes.sh', () => {
   it.each([
     ['that the overlay names', {}, 'registry.example/shop/setup:1.2.0'],
     ['in SETUP_IMAGE', { SETUP_IMAGE: 'setup@sha256:12' }, 'setup@sha256:12'],
-  ])('changes the secrets with the image of deploy/setup %s', (_, given, image) => {
+  ])('deploy/kubernetes.sh changes the secrets with the image of deploy/setup %s', (_, given, image) => {
     expect(runKubernetes(['forget', 'cursors'], given).images).toEqual([image]);
   });
 
@@ -303,13 +312,13 @@ describe('deploy/kubernetes.sh', () => {
     ['names two images of deploy/setup', { IMAGES: 'shop/setup:1.1.0 shop/setup:1.2.0' }, 'set SETUP_IMAGE'],
     ['cannot be rendered', { FAILING: 'kustomize overlay' }, ''],
     ['names an image that Docker does not have', { FAILING: 'image inspect' }, 'does not have the image'],
-  ])('changes nothing when the overlay %s', (_, given, message) => {
+  ])('deploy/kubernetes.sh changes nothing when the overlay %s', (_, given, message) => {
     const { status, stderr, changes, locks } = runKubernetes(['rotate', 'cursors'], given);
     expect([status, changes, locks]).toEqual([1, [], []]);
     expect(stderr).toContain(message);
   });
 
-  it('changes nothing while another run has the lock', () => {
+  it('deploy/kubernetes.sh changes nothing while another run has the lock', () => {
     const { status, stderr, changes, locks } = runKubernetes(['rotate', 'database'], { FAILING: 'create configmap' });
     expect([status, changes, locks]).toEqual([1, [], ['create configmap']]);
     expect(stderr).toContain('kubectl --namespace shop delete configmap secret-rotation');
@@ -320,7 +329,7 @@ describe('deploy/kubernetes.sh', () => {
     ['fails', { FAILING: 'get secret' }, 1],
     ['is interrupted', { SIGNAL: 'INT' }, 130],
     ['is terminated', { SIGNAL: 'TERM' }, 130],
-  ])('leaves no lock behind when it %s', (_, given, code) => {
+  ])('deploy/kubernetes.sh leaves no lock behind when it %s', (_, given, code) => {
     const { status, locks } = runKubernetes(['rotate', 'cursors'], given);
     expect([status, locks]).toEqual([code, ['create configmap', 'delete configmap']]);
   });
@@ -333,14 +342,14 @@ describe('deploy/kubernetes.sh', () => {
     ['broker', { FAILING: 'get secret rabbitmq-secrets' }],
     ['broker', { FAILING: 'get pods' }],
     ['broker', { EMPTY: 'get pods' }],
-  ])('ends no login of %s when a list or a secret is missing: %j', (secret, missing) => {
+  ])('deploy/kubernetes.sh ends no login of %s when a list or a secret is missing: %j', (secret, missing) => {
     const { status, changes } = runKubernetes(['rotate', secret], missing);
     expect(status).toBe(1);
     expect(changes).not.toContain(`end ${secret}`);
   });
 
   it.each([{ FAILING: 'jsonpath' }, { EMPTY: 'jsonpath' }, { FAILING: 'list_users' }, { EMPTY: 'list_users' }])(
-    'deletes no user of the broker when a list is missing: %j',
+    'deploy/kubernetes.sh deletes no user of the broker when a list is missing: %j',
     (missing) => {
       const { status, changes } = runKubernetes(['rotate', 'broker'], missing);
       expect(status).toBe(1);

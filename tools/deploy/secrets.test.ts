@@ -36,7 +36,7 @@ function filesNamed(values: readonly unknown[], folder: string): string[] {
 }
 
 describe('the secrets', () => {
-  it('are kept when they exist, and generated otherwise', () => {
+  it('the secrets are kept when they exist, and generated otherwise', () => {
     expect(completeSecrets(secrets)).toEqual(secrets);
     const { internal: _lost, ...others } = secrets.keys;
     const completed = completeSecrets({ ...secrets, keys: others as typeof secrets.keys });
@@ -45,7 +45,7 @@ describe('the secrets', () => {
     expect({ ...completed, keys: others }).toEqual({ ...secrets, keys: others });
   });
 
-  it('may contain characters that have a meaning in a URL', () => {
+  it('the secrets may contain characters that have a meaning in a URL', () => {
     const password = 'a/b#c?d%41@e+f='.padEnd(32, 'x');
     const given = {
       ...secrets,
@@ -59,7 +59,7 @@ describe('the secrets', () => {
     }
   });
 
-  it('are readable only by the processes that need them', () => {
+  it('the secrets are readable only by the processes that need them', () => {
     const all = { ...secrets.keys, ...secrets.roles };
     const knowers = (secret: string): string[] =>
       owners.filter((owner) => Object.values(files[owner] ?? {}).some((content) => content.includes(secret)));
@@ -76,7 +76,7 @@ describe('the secrets', () => {
 
 describe('the rotation', () => {
   it.each(['internal', 'cursors', 'keyEncryption'] as const)(
-    'of %s makes every process accept the new value before it is used',
+    'the rotation of %s makes every process accept the new value before it is used',
     (key) => {
       const what = key === 'keyEncryption' ? 'key-encryption' : key;
       const old = secrets.keys[key];
@@ -89,7 +89,7 @@ describe('the rotation', () => {
     },
   );
 
-  it('of the database gives each role a second login, which its service uses before the first one ends', () => {
+  it('the rotation of the database gives each role a second login, which its service uses before the first one ends', () => {
     const urlOf = (all: typeof secrets): URL =>
       new URL(secretFiles(all, { ...places, operator: 'services' }).orders?.['database-url'] ?? '');
     const loginsOf = (all: typeof secrets): string[] =>
@@ -111,7 +111,7 @@ describe('the rotation', () => {
     expect(loginsOf(repeated)).toEqual(['orders_4', 'orders_3', 'orders_2']);
   });
 
-  it('of the broker gives each user a second login with the same permissions', () => {
+  it('the rotation of the broker gives each user a second login with the same permissions', () => {
     const definitionsOf = (all: typeof secrets) =>
       JSON.parse(
         secretFiles(all, { ...places, operator: 'services' }).rabbitmq?.['definitions.json'] ?? '{}',
@@ -162,7 +162,7 @@ describe('the rotation', () => {
     }
   });
 
-  it('in Kubernetes reads the kept Secret, and keeps the addresses of the servers', async () => {
+  it('the rotation in Kubernetes reads the kept Secret, and keeps the addresses of the servers', async () => {
     const made = await printed(['kubernetes'], '', { DATABASE_PLACE: 'db.example:5433' });
     const kept = secretOf(made, 'kept-secrets')['secrets.json'] ?? '';
     const changed = await printed(['kubernetes', 'use', 'administrator'], kept);

@@ -238,7 +238,7 @@ describe('a running shop', () => {
     return values;
   }
 
-  it('runs every command that the documentation, a runbook or a message names', async () => {
+  it('a running shop runs every command that the documentation, a runbook or a message names', async () => {
     const all = [...new Map([...commandsOfTexts(), ...commandsOfMessages()])].filter(
       ([text]) => !notRun.some(([begin]) => text.startsWith(begin)),
     );
@@ -253,7 +253,7 @@ describe('a running shop', () => {
     expect(refused).toEqual([]);
   });
 
-  it('runs every remedy that status, orders show and the board print', async () => {
+  it('a running shop runs every remedy that status, orders show and the board print', async () => {
     await newDeadLetter();
     const status = (await runShop(shop.dataDir, 'status')).output;
     const order = await run('orders', 'show', await newOrder());

@@ -58,13 +58,13 @@ function textsIn(tree: unknown): string[] {
 }
 
 describe('the published document', () => {
-  it('is valid OpenAPI 3.1', async () => {
+  it('the published document is valid OpenAPI 3.1', async () => {
     await expect(SwaggerParser.validate(structuredClone(document) as never)).resolves.toMatchObject({
       openapi: '3.1.0',
     });
   });
 
-  it('has no schema that generators do not understand, and no component that nothing refers to', () => {
+  it('the published document has no schema that generators do not understand, and no component that nothing refers to', () => {
     const booleans: string[] = [];
     const references = new Set<string>();
     const visit = (value: unknown, place: string): void => {
@@ -86,7 +86,7 @@ describe('the published document', () => {
     expect(defined.filter((reference) => !references.has(reference))).toEqual([]);
   });
 
-  it('has the operations that the specification lists, and no internal one', () => {
+  it('the published document has the operations that the specification lists, and no internal one', () => {
     const names = operations.map(({ name }) => name);
     expect(names).toEqual(
       expect.arrayContaining([
@@ -104,14 +104,14 @@ describe('the published document', () => {
     expect(JSON.stringify(document)).not.toMatch(/internal\/|serviceToken|reservationId/);
   });
 
-  it('has no member, tag or scheme that only the services need', () => {
+  it('the published document has no member, tag or scheme that only the services need', () => {
     expect(JSON.stringify(document)).not.toMatch(/"x-(?:internal|refused-by-operation|checked-by-operation)"/);
     const tags = Array.isArray(document.tags) ? document.tags.map((tag) => toNode(tag).name) : [];
     expect(new Set(operations.flatMap(({ node }) => node.tags))).toEqual(new Set(tags));
     expect(Object.keys(toNode(toNode(document.components).securitySchemes))).toEqual(['bearer']);
   });
 
-  it('names every operation once, with a summary, its callers and its rate', () => {
+  it('the published document names every operation once, with a summary, its callers and its rate', () => {
     const ids = operations.map(({ node }) => node.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { name, node } of operations) {
@@ -131,14 +131,14 @@ describe('the published document', () => {
     expect(textOf(found?.node.description)).toContain(text);
   });
 
-  it('states the bound of every body', () => {
+  it('the published document states the bound of every body', () => {
     for (const { name, node } of operations.filter(({ node }) => node.requestBody !== undefined)) {
       const { 'x-max-bytes': bound, description } = toNode(node.requestBody);
       expect([name, bound, textOf(description)]).toEqual([name, expect.any(Number), `At most ${bound} bytes.`]);
     }
   });
 
-  it('describes every parameter', () => {
+  it('the published document describes every parameter', () => {
     const silent = operations.flatMap(({ name, parameters }) =>
       parameters
         .filter(({ description }) => textOf(description) === '')
@@ -147,7 +147,7 @@ describe('the published document', () => {
     expect(silent).toEqual([]);
   });
 
-  it.each(operations)('$name lists its refusals', ({ path, node, parameters }) => {
+  it.each(operations)('$name lists its error responses', ({ path, node, parameters }) => {
     const has = (name: string): boolean => parameters.some((parameter) => parameter.name === name);
     const security = Array.isArray(node.security) ? node.security.filter(isNode) : [];
     const isOptional = security.some((requirement) => Object.keys(requirement).length === 0);
@@ -167,7 +167,7 @@ describe('the published document', () => {
     expect(Object.keys(toNode(node.responses))).toEqual(expect.arrayContaining(expected));
   });
 
-  it('tells generators the size of every number', () => {
+  it('the published document tells generators the size of every number', () => {
     const wrong: string[] = [];
     const visit = (value: unknown, place: string): void => {
       if (typeof value !== 'object' || value === null) return;
@@ -183,13 +183,13 @@ describe('the published document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('has an example of every body', () => {
+  it('the published document has an example of every body', () => {
     expect(
       contents.filter(({ content }) => examplesOf(document, content).length === 0).map(({ where }) => where),
     ).toEqual([]);
   });
 
-  it('lists under each status only problems of that status', () => {
+  it('the published document lists under each status only problems of that status', () => {
     const wrong = contents.flatMap(({ where, place, content }) =>
       examplesOf(document, content).flatMap((example) => {
         const { code, status } = toNode(example);
@@ -200,7 +200,7 @@ describe('the published document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('has only problem texts that the source contains', () => {
+  it('the published document has only problem texts that the source contains', () => {
     const shown = contents.flatMap(({ content }) => examplesOf(document, content).filter(isNode));
     const examples = [
       ...Object.entries(problemTexts).map(([code, { example }]) => `${code}: ${example}`),
@@ -232,7 +232,7 @@ describe('joining', () => {
     },
   });
 
-  it('keeps one of equal components', () => {
+  it('the join of contracts keeps one of equal components', () => {
     const joined = joinContracts(frame, [
       part('one', { schema: { type: 'string' } }),
       part('two', { schema: { type: 'string' } }),
@@ -253,13 +253,13 @@ describe('joining', () => {
     });
   });
 
-  it('omits internal operations and their components', () => {
+  it('the join of contracts omits internal operations and their components', () => {
     const joined = joinContracts(frame, [part('one', { schema: {}, internal: true })]);
     expect(joined).toMatchObject({ paths: {}, components: {} });
     expect(toNode(joined.components).schemas).toBeUndefined();
   });
 
-  it('refuses a path or an operationId that two services define', () => {
+  it('the join of contracts rejects a path or an operationId that two services define', () => {
     const twice = (members: object) => () =>
       joinContracts(frame, [part('one', { schema: {}, ...members }), part('two', { schema: {}, ...members })]);
     expect(twice({ path: '/v1/same' })).toThrow('two services define /v1/same');

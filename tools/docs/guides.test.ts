@@ -205,7 +205,7 @@ describe.each(guideNames)('the guide %s', (name) => {
 });
 
 describe('the published document', () => {
-  it('has only examples of parameters that are accepted', async () => {
+  it('the published document has only examples of parameters that are accepted', async () => {
     const { accessToken } = await newCustomer();
     const document = toNode(await (await fetch(new URL('/v1/openapi.json', shop.url))).json());
     const refused: string[] = [];
@@ -257,7 +257,7 @@ describe('the client', () => {
     expect(await Array.fromAsync(client.orders({ status: { ne: 'pending' } }, { fields: ['id'] }))).toEqual([{ id }]);
   });
 
-  it('throws the reason why an iteration was refused', async () => {
+  it('throws the reason why an iteration was rejected', async () => {
     const client = createShop({ baseUrl: shop.url });
     const walk = Array.fromAsync(
       client.products({ brand: Array.from({ length: 101 }, (_, index) => `brand ${index}`) }),

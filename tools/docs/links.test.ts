@@ -42,7 +42,7 @@ describe('a running shop', () => {
       return { status: response.status, isHtml, text: await response.text() };
     }, 30_000);
 
-  it('has a page for every link of every page: documentation, problems, board, runbooks, e-mails and help', async () => {
+  it('a running shop has a page for every link of every page: documentation, problems, board, runbooks, e-mails and help', async () => {
     const pages = new Map<string, Awaited<ReturnType<typeof read>>>();
     const waiting = ['/', '/nonsense', '/docs', '/problems', '/board', '/mail', '/llms.txt'];
     const anchors: [from: string, path: string, anchor: string][] = [];
@@ -116,7 +116,7 @@ describe('the texts of the repository', () => {
     expect(dead).toEqual([]);
   });
 
-  it('name only documents that exist', () => {
+  it('the texts of the repository name only documents that exist', () => {
     const dead = files
       .filter((file) => !file.startsWith('CHANGELOG'))
       .flatMap((file) =>

@@ -40,17 +40,17 @@ function requestsOf(document: Node): unknown[] {
 }
 
 describe('the responses of the published document', () => {
-  it('permit further members, so that an addition breaks no generated client', () => {
+  it('the responses of the published document permit further members, so that an addition breaks no generated client', () => {
     expect(closedResponses(open)).toEqual([]);
     expect(closedResponses(closed).length).toBeGreaterThan(100);
   });
 
-  it('leave its requests closed, because the shop refuses unknown members', () => {
+  it('the responses of the published document leave its requests closed, because the shop rejects unknown members', () => {
     expect(requestsOf(open)).toEqual(requestsOf(closed));
     expect(refusesMembers(requestsOf(open))).toBe(true);
   });
 
-  it('have only examples that are valid by the closed schemas', () => {
+  it('the responses of the published document have only examples that are valid by the closed schemas', () => {
     const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
     addFormats.default(ajv);
     ajv.addSchema(closed, 'document');
@@ -81,7 +81,7 @@ describe('a schema of requests and responses', () => {
     },
   });
 
-  it('has an open copy for responses, as have the schemas that refer to it', () => {
+  it('a schema of requests and responses has an open copy for responses, as have the schemas that refer to it', () => {
     expect(openResponses(documentOf())).toEqual({
       paths: { '/v1/parcels': { post: { requestBody: content('Parcel'), responses: { 201: content('ParcelView') } } } },
       components: {
@@ -97,7 +97,7 @@ describe('a schema of requests and responses', () => {
     });
   });
 
-  it('is refused when another schema has the name of the copy', () => {
+  it('a schema of requests and responses is rejected when another schema has the name of the copy', () => {
     expect(() => openResponses(documentOf({ SizeView: text }))).toThrow('two schemas have one name');
   });
 });

@@ -32,7 +32,7 @@ const attributes = (html: string): string[] =>
   [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, value = '']) => value.replaceAll('&amp;', '&'));
 
 describe('/v1/openapi.json', () => {
-  it('is JSON with a strong entity tag and a short caching time, and is revalidated with 304', async () => {
+  it('/v1/openapi.json is JSON with a strong entity tag and a short caching time, and is revalidated with 304', async () => {
     const first = await get('/v1/openapi.json');
     expect(first.status).toBe(200);
     expect(first.headers.get('content-type')).toBe('application/json');
@@ -44,7 +44,7 @@ describe('/v1/openapi.json', () => {
     expect([second.status, second.headers.get('etag'), await second.text()]).toEqual([304, etag, '']);
   });
 
-  it('is compressed for clients that accept it, with a separate entity tag', async () => {
+  it('/v1/openapi.json is compressed for clients that accept it, with a separate entity tag', async () => {
     const plain = await get('/v1/openapi.json');
     const small = await get('/v1/openapi.json', { 'Accept-Encoding': 'br, gzip' });
     expect(small.headers.get('content-encoding')).toBe('gzip');
@@ -56,7 +56,7 @@ describe('/v1/openapi.json', () => {
     expect(unwanted.headers.get('content-encoding')).toBeNull();
   });
 
-  it('answers HEAD and OPTIONS, and refuses other methods', async () => {
+  it('/v1/openapi.json answers HEAD and OPTIONS, and rejects other methods', async () => {
     const head = await get('/v1/openapi.json', {}, 'HEAD');
     expect([head.status, await head.text()]).toEqual([200, '']);
     const options = await get('/v1/openapi.json', {}, 'OPTIONS');
@@ -104,7 +104,7 @@ async function filesOf(html: string): Promise<string[]> {
 }
 
 describe('the pages', () => {
-  it('are the reference with every operation, the guides for clients and operators, the runbooks, the problems and the changelog', async () => {
+  it('the pages are the reference with every operation, the guides for clients and operators, the runbooks, the problems and the changelog', async () => {
     const document = (await (await get('/v1/openapi.json')).json()) as { paths: Record<string, object> };
     const operations = Object.values(document.paths).flatMap((item) =>
       Object.keys(item).filter((name) => name !== 'parameters'),
@@ -114,7 +114,7 @@ describe('the pages', () => {
     expect(all.filter((path) => path.startsWith('/docs/reference/'))).toHaveLength(operations.length);
   });
 
-  it('permit only files and requests of the gateway', async () => {
+  it('the pages permit only files and requests of the gateway', async () => {
     for (const path of await allPages()) {
       const response = await get(path, { Accept: 'text/html' });
       expect([path, response.status, response.headers.get('content-type')]).toEqual([
@@ -131,7 +131,7 @@ describe('the pages', () => {
     }
   });
 
-  it('have only valid links', async () => {
+  it('the pages have only valid links', async () => {
     for (const path of await allPages()) {
       const { text } = await page(path);
       const targets = new Set(attributes(text).filter((target) => !/^https:\/\//.test(target)));
@@ -145,7 +145,7 @@ describe('the pages', () => {
     }
   });
 
-  it('have no empty section and each id once', async () => {
+  it('the pages have no empty section and each id once', async () => {
     for (const path of await allPages()) {
       const { text } = await page(path);
       expect([
@@ -159,7 +159,7 @@ describe('the pages', () => {
     }
   });
 
-  it('need at most 40 KiB for the first view, compressed', async () => {
+  it('the pages need at most 40 KiB for the first view, compressed', async () => {
     const sizeOf = async (path: string): Promise<number> => {
       const response = await get(path, { 'Accept-Encoding': 'gzip', Accept: 'text/html' });
       return Number(response.headers.get('content-length'));
@@ -177,7 +177,7 @@ describe('the pages', () => {
     expect(most).toBeLessThan(40 * 1_024);
   });
 
-  it('have only files of the gateway, each under the digest of its content', async () => {
+  it('the pages have only files of the gateway, each under the digest of its content', async () => {
     const [operation = ''] = (await allPages()).filter((path) => path.startsWith('/docs/reference/'));
     const assets = await filesOf((await page(operation)).text);
     expect(assets).toHaveLength(9);
@@ -192,7 +192,7 @@ describe('the pages', () => {
     expect((await get('/docs/assets/000000000000/style.css')).status).toBe(404);
   });
 
-  it('have tables whose rows all have the cells of the head, and no row that became text', async () => {
+  it('the pages have tables whose rows all have the cells of the head, and no row that became text', async () => {
     for (const path of await allPages()) {
       const { text } = await page(path);
       const prose = text.replaceAll(/<(pre|code)\b.*?<\/\1>/gs, '');
@@ -205,7 +205,7 @@ describe('the pages', () => {
     }
   });
 
-  it('list every problem, and every event with its sender and its consumers', async () => {
+  it('the pages list every problem, and every event with its sender and its consumers', async () => {
     const errors = await (await get('/docs/errors')).text();
     for (const code of Object.keys(problems)) expect(errors).toContain(`href="/problems/${code}"`);
     const events = await (await get('/docs/events')).text();
@@ -230,7 +230,7 @@ describe('the pages', () => {
 });
 
 describe('the downloads', () => {
-  it('are listed in llms.txt, every one of them', async () => {
+  it('the downloads are listed in llms.txt, every one of them', async () => {
     const response = await get('/llms.txt');
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     const targets = [...(await response.text()).matchAll(/\]\((\/[^)]+)\)/g)].map(([, target = '']) => target);

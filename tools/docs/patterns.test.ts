@@ -26,11 +26,14 @@ function silentPatterns(document: Node): string[] {
 }
 
 describe('a pattern of a request', () => {
-  it.each(globSync('services/*/openapi.yaml', { cwd: root }))('has a description in %s', (file) => {
-    expect(silentPatterns(readDocument(`${root}/${file}`))).toEqual([]);
-  });
+  it.each(globSync('services/*/openapi.yaml', { cwd: root }))(
+    'a pattern of a request has a description in %s',
+    (file) => {
+      expect(silentPatterns(readDocument(`${root}/${file}`))).toEqual([]);
+    },
+  );
 
-  it('is reported without one, also in a component', () => {
+  it('a pattern of a request is reported without one, also in a component', () => {
     const schema = { pattern: '^a$' };
     const document = {
       paths: { '/a': { parameters: [{ schema }], post: { requestBody: { $ref: '#/components/requestBodies/A' } } } },

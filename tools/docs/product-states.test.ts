@@ -15,7 +15,7 @@ const filter =
   /status=(?:in:)?[a-z,]*\b(?:available|active)\b|products\(\{[^}]*status|"?status"?: \{ ?"?(?:eq|in)"?: [^}]*\b(?:available|active)\b/g;
 
 describe('an example', () => {
-  it.each(pages)('of %s does not filter products by one of the two words for the same state', (page) => {
+  it.each(pages)('an example of %s does not filter products by one of the two words for the same state', (page) => {
     expect(readFileSync(new URL(page, root), 'utf8').match(filter)).toBeNull();
   });
 });

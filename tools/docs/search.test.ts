@@ -114,15 +114,15 @@ const asked: readonly (readonly [string, string])[] = [
 ];
 
 describe('the search of the documentation', () => {
-  it.each(asked)('finds for "%s" among its first results %s', (query, address) => {
+  it.each(asked)('the search of the documentation finds for "%s" among its first results %s', (query, address) => {
     expect(parseAddresses(query).slice(0, 5)).toContain(address);
   });
 
-  it('knows at least 52 words that people type', () => {
+  it('the search of the documentation knows at least 52 words that people type', () => {
     expect(new Set(asked.map(([query]) => query)).size).toBeGreaterThanOrEqual(52);
   });
 
-  it('has every guide, runbook, operation and problem, and only addresses that exist', async () => {
+  it('the search of the documentation has every guide, runbook, operation and problem, and only addresses that exist', async () => {
     const addresses = entries.map(({ address }) => address);
     expect(new Set(addresses).size).toBe(addresses.length);
     expect(addresses).toEqual(
@@ -140,7 +140,7 @@ describe('the search of the documentation', () => {
     }
   });
 
-  it('has plain text, without markup', () => {
+  it('the search of the documentation has plain text, without markup', () => {
     for (const { address, title, text } of entries)
       expect([
         address,

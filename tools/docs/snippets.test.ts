@@ -30,15 +30,15 @@ const snippets = operationViews(publishedDocument(publishedContracts(config, fol
 });
 
 describe('the code beside every operation', () => {
-  it('is a command line of a shell', () => {
+  it('the code beside every operation is a command line of a shell', () => {
     for (const { id, curl } of snippets) expect([id, spawnSync('sh', ['-n'], { input: curl }).status]).toEqual([id, 0]);
   });
 
-  it('is JavaScript', () => {
+  it('the code beside every operation is JavaScript', () => {
     for (const { javascript } of snippets) expect(() => parseSync(javascript, { syntax: 'ecmascript' })).not.toThrow();
   });
 
-  it('calls the function that the client has for the operation, and gives it an idempotency key', () => {
+  it('the code beside every operation calls the function that the client has for the operation, and gives it an idempotency key', () => {
     const byId = new Map(snippets.map(({ id, client }) => [id, client]));
     expect(byId.get('createOrder')).toMatch(
       /const idempotencyKey = crypto\.randomUUID\(\);\nconst result = await shop\.orders\.place\(.+, \{ idempotencyKey \}\);/s,
@@ -51,7 +51,7 @@ describe('the code beside every operation', () => {
     ]);
   });
 
-  it('is accepted by the types of the client', () => {
+  it('the code beside every operation is accepted by the types of the client', () => {
     for (const { id, client } of snippets) {
       const declared = client.includes('{token}') ? 'declare const token: string;\n' : '';
       writeFileSync(join(scratch, `${id}.ts`), client.replace('\n\n', `\n${declared}`));

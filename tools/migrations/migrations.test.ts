@@ -17,23 +17,26 @@ const expansions = serviceNames.flatMap((service) =>
 );
 
 describe('the migrations since the last release', () => {
-  it.each(serviceNames)('of %s keep requests and the last release working', async (service) => {
-    const database = await createTestDatabase([]);
-    try {
-      const url = database.urls[service];
-      const folder = `${serviceFolder(service)}/migrations`;
-      const released = releasedMigrations(service);
-      await migrate({ url, folder, only: released });
-      const added = (await knownMigrations(folder)).filter((name) => !released.includes(name));
-      const migrations = added.map((name) => {
-        const path = name.startsWith('shared/') ? `${shared}${name.slice('shared/'.length)}` : `${folder}/${name}`;
-        return { name, text: readFileSync(path, 'utf8') };
-      });
-      expect(await faultsOfAll(url, migrations)).toEqual([]);
-    } finally {
-      await database.drop();
-    }
-  });
+  it.each(serviceNames)(
+    'the migrations since the previous release of %s keep requests and the previous release working',
+    async (service) => {
+      const database = await createTestDatabase([]);
+      try {
+        const url = database.urls[service];
+        const folder = `${serviceFolder(service)}/migrations`;
+        const released = releasedMigrations(service);
+        await migrate({ url, folder, only: released });
+        const added = (await knownMigrations(folder)).filter((name) => !released.includes(name));
+        const migrations = added.map((name) => {
+          const path = name.startsWith('shared/') ? `${shared}${name.slice('shared/'.length)}` : `${folder}/${name}`;
+          return { name, text: readFileSync(path, 'utf8') };
+        });
+        expect(await faultsOfAll(url, migrations)).toEqual([]);
+      } finally {
+        await database.drop();
+      }
+    },
+  );
 });
 
 /** Applies migrations to the schema of the last release, and returns their faults. */
@@ -272,17 +275,17 @@ describe('a migration', () => {
     });
   }
 
-  it.each(bad)('is refused with %s', async (_, service, text, expected) => {
+  it.each(bad)('a migration is rejected with %s', async (_, service, text, expected) => {
     expect((await faultsOf(service, text)).join('\n')).toMatch(expected);
   });
 
-  it.each(expansions)('is accepted as %s %s of the upgrades', async (service, name) => {
+  it.each(expansions)('a migration is accepted as %s %s of the upgrades', async (service, name) => {
     const migration = { name, text: readFileSync(`${expand}${service}/${name}`, 'utf8') };
     const { text } = migration;
     expect(isConcurrent(migration) ? concurrentFaults(text) : await faultsOf(service, text)).toEqual([]);
   });
 
-  it.each(harmless)('is accepted with %s', async (_, service, text) => {
+  it.each(harmless)('a migration is accepted with %s', async (_, service, text) => {
     expect(await faultsOf(service, text)).toEqual([]);
   });
 });
@@ -300,7 +303,7 @@ describe('a migration after others', () => {
   const declaration = '-- Satisfied by the last release: check later of orders\n';
   const addLater = (condition: string) => `ALTER TABLE orders ADD CONSTRAINT later CHECK (${condition}) NOT VALID`;
 
-  it('may validate the constraint of an earlier one', async () => {
+  it('a migration after others may validate the constraint of an earlier one', async () => {
     const faults = await faultsOf(
       'orders',
       { name: '1.sql', text: `${declaration}${addLater('version < 1000000')}` },
@@ -309,7 +312,7 @@ describe('a migration after others', () => {
     expect(faults).toEqual([]);
   });
 
-  it('is refused when it gives a constraint another condition', async () => {
+  it('a migration after others is rejected when it gives a constraint another condition', async () => {
     const faults = await faultsOf(
       'orders',
       { name: '1.sql', text: `${declaration}${addLater('version < 1000000')}` },
@@ -318,7 +321,7 @@ describe('a migration after others', () => {
     expect(faults).toEqual([expect.stringMatching(/^2\.sql: check later of orders is new, and can refuse changes/)]);
   });
 
-  it('is refused when it adds a unique index outside a transaction, unless the last release satisfies it', async () => {
+  it('a migration after others is rejected when it adds a unique index outside a transaction, unless the previous release satisfies it', async () => {
     const name = '1.concurrently.sql';
     const index = (column: string) =>
       `DROP INDEX CONCURRENTLY IF EXISTS ${column}_once;\nCREATE UNIQUE INDEX CONCURRENTLY ${column}_once ON orders (${column});\n`;
@@ -329,7 +332,7 @@ describe('a migration after others', () => {
     expect(await faultsOf('orders', { name, text: `${satisfied}${index('reservation_id')}` })).toEqual([]);
   });
 
-  it('need not repeat which objects the last release does not use', async () => {
+  it('a migration after others need not repeat which objects the previous release does not use', async () => {
     const faults = await faultsOf(
       'catalogue',
       { name: '1.sql', text: '-- Not used by the last release: relation import_jobs\nDROP TABLE import_jobs CASCADE' },
@@ -338,7 +341,7 @@ describe('a migration after others', () => {
     expect(faults).toEqual([]);
   });
 
-  it('may read and rewrite a table that the last release does not have', async () => {
+  it('a migration after others may read and rewrite a table that the previous release does not have', async () => {
     const faults = await faultsOf(
       'orders',
       { name: '1.sql', text: 'CREATE TABLE notes (id integer PRIMARY KEY)' },
@@ -347,13 +350,13 @@ describe('a migration after others', () => {
     expect(faults).toEqual([]);
   });
 
-  it('is refused when it changes a type of the last release', async () => {
+  it('a migration after others is rejected when it changes a type of the previous release', async () => {
     await withClient({ url: database.urls.orders }, (client) => client.query("CREATE TYPE size AS ENUM ('small')"));
     const faults = await faultsOf('orders', { name: '1.sql', text: "ALTER TYPE size RENAME VALUE 'small' TO 'tiny'" });
     expect(faults).toEqual(['1.sql: type size was small and is tiny']);
   });
 
-  it('is refused when it removes a unique index outside a transaction', async () => {
+  it('a migration after others is rejected when it removes a unique index outside a transaction', async () => {
     const name = '1.concurrently.sql';
     const faults = await faultsOf('catalogue', {
       name,
@@ -366,7 +369,7 @@ describe('a migration after others', () => {
 describe('a migration outside a transaction', () => {
   const index = 'CREATE INDEX CONCURRENTLY orders_version\n  ON orders (version);\n';
 
-  it('creates an index after it has removed the remains of a failed attempt', () => {
+  it('a migration outside a transaction creates an index after it has removed the remains of a failed attempt', () => {
     const text = `-- For lists by version.\nDROP INDEX CONCURRENTLY IF EXISTS orders_version;\n${index}`;
     expect(concurrentFaults(text)).toEqual([]);
   });
@@ -376,7 +379,7 @@ describe('a migration outside a transaction', () => {
     ['the removal of another index', `DROP INDEX CONCURRENTLY IF EXISTS other;\n${index}`],
     ['an index that writes wait for', 'CREATE INDEX orders_version ON orders (version);\n'],
     ['another statement', 'ALTER TABLE orders ADD COLUMN note text;\n'],
-  ])('is refused with %s', (_, text) => {
+  ])('a migration outside a transaction is rejected with %s', (_, text) => {
     expect(concurrentFaults(text)).toHaveLength(1);
   });
 });

@@ -84,7 +84,7 @@ function schemasIn(file: string): Readonly<Record<string, { readonly properties:
 }
 
 describe('a member that three edits add', () => {
-  it('is in each schema of the contracts that repeats the members', () => {
+  it('a member that three edits add is in each schema of the contracts that repeats the members', () => {
     const catalogue = schemasIn('services/catalogue/openapi.yaml');
     const named = (schemas: object, names: readonly string[], member: string) =>
       names.map((name) => expect(schemas).toHaveProperty([name, 'properties', member]));
@@ -102,7 +102,7 @@ describe('a member that three edits add', () => {
     expect(events['account.registered.v1']).toHaveProperty(['properties', 'petName']);
   });
 
-  it('is in the documents, which stay valid and compatible, and in the types of all packages', async () => {
+  it('a member that three edits add is in the documents, which stay valid and compatible, and in the types of all packages', async () => {
     const programs = ['tools/check-documents.ts', 'tools/compatibility/check.ts'];
     await Promise.all(programs.map((program) => run(process.execPath, program)));
     await run('npx', '--no-install', 'tsc', '--project', 'tsconfig.json');
@@ -110,7 +110,7 @@ describe('a member that three edits add', () => {
     for (const service of services) expect(types).toContain(`${edits[service].member}?: string | null;`);
   });
 
-  it('passes every operation of products and accounts', async () => {
+  it('a member that three edits add passes every operation of products and accounts', async () => {
     const files = services.map((service) => `services/${service}/test/columns.test.ts`);
     const jest = ['node_modules/jest/bin/jest.js', '--verbose'];
     const output = await run(process.execPath, ...jest, ...files);

@@ -77,7 +77,7 @@ it.each([
   ['tokens', 'the name tokens is taken'],
   ['user', 'user is a reserved word of PostgreSQL'],
   ['window', 'window is a reserved word of PostgreSQL'],
-])('refuses the name %s, and writes nothing', async (wrong, reason) => {
+])('rejects the name %s, and writes nothing', async (wrong, reason) => {
   const before = filesOf(join(checkout, 'services'));
   await expect(run(node, 'cli/src/shop.ts', 'new-service', wrong)).rejects.toThrow(reason);
   expect(filesOf(join(checkout, 'services'))).toEqual(before);
@@ -103,21 +103,21 @@ describe('a new service', () => {
     expect(statSync(join(checkout, 'services', name)).isDirectory()).toBe(true);
   });
 
-  it('passes the checks of types, style and documents', async () => {
+  it('a new service passes the checks of types, style and documents', async () => {
     await run(node, 'client/generate.ts', '--check');
     await run('npx', '--no-install', 'tsc', '--project', 'tsconfig.json');
     await run('npx', '--no-install', 'biome', 'ci', '--vcs-enabled=false', '.');
     expect(await run(node, 'tools/check-documents.ts')).toContain('all documents are valid');
   });
 
-  it('passes its own tests, and those whose result depends on the services of the shop', async () => {
+  it('a new service passes its own tests, and those whose result depends on the services of the shop', async () => {
     const output = await run(node, ...jest, `services/${name}/`, ...dependent);
     for (const file of [`services/${name}/test/count-orders.test.ts`, ...dependent])
       expect(output).toContain(`PASS ${file}`);
     expect(output).toMatch(/Tests: +\d+ passed, \d+ total/);
   });
 
-  it('admits the callers that its access rules name, through the gateway and directly', async () => {
+  it('a new service admits the callers that its access rules name, through the gateway and directly', async () => {
     const output = await run(node, ...jest, 'test/system/access/matrix', '--verbose', '--testNamePattern', accessTests);
     expect(output).toMatch(/getReviews through the gateway as owner[\s\S]+getReviews past the gateway as owner/);
     expect(output).toMatch(/Tests: +\d+ skipped, \d+ passed, \d+ total/);

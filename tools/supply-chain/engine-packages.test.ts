@@ -17,7 +17,7 @@ it('an empty package stands only in the place of a package that has an advisory 
 });
 
 describe('the running gateway', () => {
-  it('loads every package of the engine that its image has, and none that its image lacks', async () => {
+  it('the running gateway loads every package of the engine that its image has, and none that its image lacks', async () => {
     const alone = await runGateway();
     const connected = await runConnectedGateway();
     expect(findUnloaded([alone, connected])).toEqual(read('engine-unloaded.txt').trim().split('\n'));

@@ -12,31 +12,31 @@ const manifest = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
 };
 
 describe('the list of advisories', () => {
-  it('names the range, the fault and a described source of each entry', () => {
+  it('the list of advisories names the range, the fault and a described source of each entry', () => {
     const incomplete = list.advisories.filter(
       ({ versions, about, source }) => validRange(versions) === null || about.length === 0 || !(source in list.sources),
     );
     expect(incomplete).toEqual([]);
   });
 
-  it('contains each entry once', () => {
+  it('the list of advisories contains each entry once', () => {
     const keys = list.advisories.map((entry) => `${entry.package} ${entry.advisory}`);
     expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
   });
 
-  it('has a date that is not in the future', () => {
+  it('the list of advisories has a date that is not in the future', () => {
     expect(() => tooOld(list.date, new Date())).not.toThrow();
     expect(() => tooOld('2027-01-02', new Date('2027-01-01T23:59:59Z'))).toThrow(/in the future/);
     expect(() => tooOld('soon', new Date())).toThrow(/not a date/);
   });
 
-  it('is new enough for a release for 90 days, and too old afterwards', () => {
+  it('the list of advisories is new enough for a release for 90 days, and too old afterwards', () => {
     expect(maximumAge).toBe(90);
     expect(tooOld('2026-10-01', new Date('2026-12-30T23:59:59Z'))).toBeUndefined();
     expect(tooOld('2026-10-01', new Date('2026-12-31T00:00:00Z'))).toMatch(/91 days old/);
   });
 
-  it('finds the advisories for the packages that express-gateway installs by default', () => {
+  it('the list of advisories finds the advisories for the packages that express-gateway installs by default', () => {
     const stock = {
       jsonwebtoken: '8.5.1',
       passport: '0.4.1',
@@ -68,7 +68,7 @@ describe('the list of advisories', () => {
 });
 
 describe('the lock file', () => {
-  it('contains no version with an advisory, unless the list states why the fault cannot be reached', () => {
+  it('the lock file contains no version with an advisory, unless the list states why the fault cannot be reached', () => {
     expect(warningsFor(installed).filter(({ accepted }) => accepted === undefined)).toEqual([]);
   });
 
@@ -77,12 +77,12 @@ describe('the lock file', () => {
     expect(new Set(warningsFor(installed).map(({ advisory }) => advisory))).toEqual(new Set(accepted));
   });
 
-  it('contains the engine without its generators and without a sandbox', () => {
+  it('the lock file contains the engine without its generators and without a sandbox', () => {
     const names = new Set(installed.map(({ name }) => name));
     for (const name of ['vm2', 'yeoman-environment', 'yeoman-generator', 'inquirer']) expect(names).not.toContain(name);
   });
 
-  it('has an integrity value for every package except the binaries of three tools for other platforms', () => {
+  it('the lock file has an integrity value for every package except the binaries of three tools for other platforms', () => {
     // When the lock file was made, the binaries for Linux on x64 and arm64 were available, so the others have no
     // integrity value. None of them runs in production.
     const unpinned = Object.entries(lock).filter(
@@ -93,7 +93,7 @@ describe('the lock file', () => {
     expect(unpinned.filter(([, { dev, optional }]) => !(dev && optional))).toEqual([]);
   });
 
-  it('lets only listed packages run an install script', () => {
+  it('the lock file lets only listed packages run an install script', () => {
     const wanting = installed.filter(({ place }) => lock[place]?.hasInstallScript === true).map(({ name }) => name);
     const unlisted = wanting.filter((name) => manifest.allowScripts[name] === undefined);
     // The packages of other platforms are not installed here, and their scripts only set file modes.
@@ -102,7 +102,7 @@ describe('the lock file', () => {
 });
 
 describe('the bill of materials', () => {
-  it('can be made by npm sbom, in CycloneDX', () => {
+  it('the bill of materials can be made by npm sbom, in CycloneDX', () => {
     const options = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only'];
     const text = execFileSync('npm', options, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 });
     const { bomFormat, components } = JSON.parse(text) as { bomFormat: string; components: { name: string }[] };
@@ -112,13 +112,13 @@ describe('the bill of materials', () => {
 });
 
 describe('the oldest Node.js that package.json names', () => {
-  it('gets no warning of npm ci', () => {
+  it('the oldest Node.js that package.json names gets no warning of npm ci', () => {
     const oldest = minVersion(manifest.engines.node)?.version ?? '';
     const warned = Object.entries(lock).filter(([, { engines }]) => !satisfies(oldest, engines?.node ?? '*'));
     expect(warned).toEqual([]);
   });
 
-  it('is the one that README.md names', () => {
+  it('the oldest Node.js that package.json names is the one that README.md names', () => {
     const [, named] = /npm is needed, of Node\.js (\S+) or later/.exec(readFileSync(`${root}/README.md`, 'utf8')) ?? [];
     expect(`>=${named}`).toBe(manifest.engines.node);
   });

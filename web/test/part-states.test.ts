@@ -68,12 +68,12 @@ describe('a service', () => {
     expect(partOf('process', 'orders', seen, shop([said]))).toEqual(expected);
   });
 
-  it('has the state that the gateway observes until the metrics were polled', () => {
+  it('a service has the state that the gateway observes until the metrics were polled', () => {
     expect(partOf('process', 'orders', well, undefined)).toEqual(['ready']);
     expect(partOf('process', 'orders', away, undefined)).toEqual(['not ready', 'cannot be reached']);
   });
 
-  it('has the state of its own metrics when it is not an upstream of the gateway', () => {
+  it('a service has the state of its own metrics when it is not an upstream of the gateway', () => {
     expect(partOf('process', 'orders', undefined, shop([{}]))).toEqual(['ready']);
     expect(partOf('process', 'orders', undefined, shop([{ ready: 0, failing: ['events'] }]))).toEqual([
       'not ready',
@@ -83,7 +83,7 @@ describe('a service', () => {
 });
 
 describe('the gateway', () => {
-  it('is always up, because it sends the data', () => {
+  it('the gateway is always up, because it sends the data', () => {
     expect(partOf('process', 'gateway', undefined, undefined)).toEqual(['ready']);
     expect(partOf('process', 'gateway', undefined, shop([{ process: 'gateway', failed: 500 }]))).toEqual([
       'impaired',
@@ -102,7 +102,7 @@ describe('a schema', () => {
     expect(partOf('schema', 'orders', well, shop([said]))).toEqual(expected);
   });
 
-  it('does not exist for the gateway', () => {
+  it('a schema does not exist for the gateway', () => {
     expect(partOf('schema', 'gateway', well, shop([{ process: 'gateway' }]))).toEqual([]);
   });
 });
@@ -165,7 +165,7 @@ describe('the advice', () => {
       'kubectl --namespace shop exec operator-0 -- node src/shop.ts events dead list',
       'kubectl --namespace shop logs --prefix --selector app.kubernetes.io/name=orders',
     ],
-  ])('has commands in the form of %s', (installation, list, logs) => {
+  ])('the advice has commands in the form of %s', (installation, list, logs) => {
     process.env.SHOP_INSTALLATION = installation;
     partOf('queue', 'orders.effects', undefined, shop([{ process: 'orders' }], [{ dead: 1 }]));
     expect(faults.map(({ todo }) => todo)).toEqual([expect.stringContaining(`${list} shows why`)]);
@@ -178,7 +178,7 @@ describe('the headline', () => {
   const headline = (seen: ReadonlyMap<string, UpstreamView>, said: ShopFigures): string[] =>
     toHeadlines(partsOf(seen, said)).map(({ parts, what }) => `${parts}: ${what}`);
 
-  it('names the database before the service that lacks it, its requests and its queue', () => {
+  it('the headline names the database before the service that lacks it, its requests and its queue', () => {
     const lacking = { ready: 0, failing: ['database'], failed: 500 };
     const seen = new Map([['orders', { ...away, refusing: true }]]);
     expect(headline(seen, shop([lacking], [{ waiting: 2_000 }]))).toEqual([
@@ -191,7 +191,7 @@ describe('the headline', () => {
     ]);
   });
 
-  it('names the broker before the processes that lack it and the events that wait', () => {
+  it('the headline names the broker before the processes that lack it and the events that wait', () => {
     const lacking = [{ lag: 60 }, { process: 'notifications', ready: 0, failing: ['events'], lag: 0 }];
     expect(headline(new Map([['orders', well]]), shop(lacking, [{ dead: 1 }]))).toEqual([
       'broker: unreachable',
@@ -201,7 +201,7 @@ describe('the headline', () => {
     ]);
   });
 
-  it('names a cause once for all parts that have it', () => {
+  it('the headline names a cause once for all parts that have it', () => {
     const lacking = { ready: 0, failing: ['database', 'events'] };
     const seen = new Map([
       ['orders', away],

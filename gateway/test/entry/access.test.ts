@@ -11,7 +11,7 @@ afterAll(() => gateway.stop());
 const challenge = (answer: { headers: Readonly<Record<string, string>> }) => answer.headers['www-authenticate'];
 
 describe('a public operation', () => {
-  it('ignores an invalid token', async () => {
+  it('a public operation ignores an invalid token', async () => {
     expect(await gateway.client.post('/v1/products/search', { token: 'x.y.z', body: {} })).toMatchObject({
       status: 200,
     });
@@ -19,7 +19,7 @@ describe('a public operation', () => {
 });
 
 describe('an optional operation', () => {
-  it('admits every request, and leaves the token to the service', async () => {
+  it('an optional operation admits every request, and leaves the token to the service', async () => {
     const { issuer, client, service } = gateway;
     for (const token of [await issuer.sign(), await issuer.sign({ expiresIn: -60 }), await issuer.forge(), 'x.y.z']) {
       expect(await client.get('/v1/products', { token })).toMatchObject({ status: 200 });
@@ -31,29 +31,29 @@ describe('an optional operation', () => {
 });
 
 describe('a required operation', () => {
-  it('answers 401 without a token, with a challenge without parameters', async () => {
+  it('a required operation returns 401 without a token, with a challenge without parameters', async () => {
     const answer = await gateway.client.get('/v1/orders');
     expect(answer).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
     expect(challenge(answer)).toBe('Bearer realm="shop"');
   });
-  it('answers 401 to an expired token, and names the reason', async () => {
+  it('a required operation returns 401 to an expired token, and names the reason', async () => {
     const answer = await gateway.client.get('/v1/orders', { token: await gateway.issuer.sign({ expiresIn: -60 }) });
     expect(answer).toMatchObject({ status: 401 });
     expect(challenge(answer)).toContain('error="invalid_token", error_description="The access token has expired."');
   });
-  it('forwards the token, so that the service can verify it again', async () => {
+  it('a required operation forwards the token, so that the service can verify it again', async () => {
     const token = await gateway.issuer.sign();
     await gateway.client.get('/v1/orders', { token });
     expect(gateway.service.seen.at(-1)?.headers.authorization).toBe(`Bearer ${token}`);
   });
-  it('needs a token for HEAD as for GET, and none for OPTIONS', async () => {
+  it('a required operation needs a token for HEAD as for GET, and none for OPTIONS', async () => {
     expect(await gateway.client.call('HEAD', '/v1/orders')).toMatchObject({ status: 401 });
     expect(await gateway.client.call('OPTIONS', '/v1/orders')).toMatchObject({ status: 200 });
   });
 });
 
 describe('an operation with a scope', () => {
-  it('answers 403 without the scope, and names it', async () => {
+  it('an operation with a scope returns 403 without the scope, and names it', async () => {
     const answer = await gateway.client.post('/v1/products', {
       token: await gateway.issuer.sign({ scopes: ['orders:fulfil'] }),
       body: {},
@@ -61,14 +61,14 @@ describe('an operation with a scope', () => {
     expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     expect(challenge(answer)).toBe('Bearer realm="shop", error="insufficient_scope", scope="catalogue:write"');
   });
-  it('answers 200 with the scope', async () => {
+  it('an operation with a scope returns 200 with the scope', async () => {
     const token = await gateway.issuer.sign({ scopes: ['orders:fulfil', 'catalogue:write'] });
     expect(await gateway.client.post('/v1/products', { token, body: {} })).toMatchObject({ status: 200 });
   });
 });
 
 describe('without a key set', () => {
-  it('answers 503 with Retry-After until the key set was loaded, and serves public operations', async () => {
+  it('a gateway without a key set returns 503 with Retry-After until the key set was loaded, and serves public operations', async () => {
     const alone = await startGateway({ JWKS_URL: 'http://127.0.0.1:9/' });
     try {
       const answer = await alone.client.get('/v1/orders', { token: await alone.issuer.sign() });

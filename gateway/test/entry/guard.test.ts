@@ -68,7 +68,7 @@ describe('an unknown address that is near a known one', () => {
     ['/v1/orders/x/cancle', '/v1/orders/x/cancel'],
     ['/v1/reviews', undefined],
     ['/internal/reservations', undefined],
-  ])('%s is answered with a question about %s', async (path, meant) => {
+  ])('%s returns a question about %s', async (path, meant) => {
     const answer = await get(path);
     const detail = `There is nothing at this address.${meant === undefined ? '' : ` Did you mean ${meant}?`}`;
     expect([answer.status, JSON.parse(answer.body ?? '').detail]).toEqual([404, detail]);
@@ -100,7 +100,7 @@ describe('a target that two parsers could read differently is answered with 400'
   });
 });
 
-it.each(['*', 'http://shop'])('OPTIONS %s is answered with the methods of the gateway', async (target) => {
+it.each(['*', 'http://shop'])('OPTIONS %s returns the methods of the gateway', async (target) => {
   const { answers } = await sendRaw(
     gateway.port,
     `OPTIONS ${target} HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n`,
@@ -166,7 +166,7 @@ describe('the Host header field', () => {
     ['shop/x', 400],
     ['-shop', 400],
     ['shop:port', 400],
-  ])('%s is answered with %i', async (host, expected) => {
+  ])('%s returns %i', async (host, expected) => {
     const { answers } = await sendRaw(
       gateway.port,
       `GET /v1/products HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
@@ -212,7 +212,7 @@ describe('a repeated header field that may occur once is answered with 400', () 
 });
 
 describe('a method that is not allowed', () => {
-  it('is answered with 405 and the allowed methods', async () => {
+  it('a method that is not allowed returns 405 and the allowed methods', async () => {
     const answer = await gateway.client.call('DELETE', '/v1/orders');
     expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD, OPTIONS, POST' } });
     expect(answer.body.detail).toBe('The method DELETE is not supported here; GET, HEAD, OPTIONS, POST are.');
@@ -225,10 +225,13 @@ describe('a method that is not allowed', () => {
     const { answers } = await sendRaw(gateway.port, `${method} /v1/orders HTTP/1.1\r\nHost: shop\r\n\r\n`);
     expect(answers[0]).toMatchObject({ status: 405, headers: { 'content-type': 'application/problem+json', allow } });
   });
-  it.each(['TRACE', 'PROPFIND', 'PUT'])('is answered with 404 when %s names an unknown path', async (method) => {
-    const { answers } = await sendRaw(gateway.port, `${method} /v1/nothing HTTP/1.1\r\nHost: shop\r\n\r\n`);
-    expect(answers[0]).toMatchObject({ status: 404, headers: { 'content-type': 'application/problem+json' } });
-  });
+  it.each(['TRACE', 'PROPFIND', 'PUT'])(
+    'a method that is not allowed returns 404 when %s names an unknown path',
+    async (method) => {
+      const { answers } = await sendRaw(gateway.port, `${method} /v1/nothing HTTP/1.1\r\nHost: shop\r\n\r\n`);
+      expect(answers[0]).toMatchObject({ status: 404, headers: { 'content-type': 'application/problem+json' } });
+    },
+  );
 });
 
 describe('limits of size and time', () => {
@@ -247,12 +250,12 @@ describe('limits of size and time', () => {
     const answer = await gateway.client.post('/v1/products/search', { rawBody: 'x'.repeat(100 * 1024) });
     expect(answer).toMatchObject({ status: 200 });
   });
-  it('refuses a target of any length above 8 KiB with 414', async () => {
+  it('rejects a target of any length above 8 KiB with 414', async () => {
     for (const length of [8_200, 20_000, 60_000]) {
       expect(await get(`/v1/products?x=${'y'.repeat(length)}`)).toMatchObject({ status: 414, code: 'uri-too-long' });
     }
   });
-  it('refuses a header section larger than 16 KiB or with more than 100 fields with 431', async () => {
+  it('rejects a header section larger than 16 KiB or with more than 100 fields with 431', async () => {
     expect(await get('/v1/products', `X: ${'y'.repeat(17_000)}\r\n`)).toMatchObject({ status: 431 });
     expect(await get('/v1/products', `X: ${'y'.repeat(60_000)}\r\n`)).toMatchObject({ status: 431 });
     expect(await get('/v1/products', 'X: y\r\n'.repeat(101))).toMatchObject({
@@ -265,11 +268,11 @@ describe('limits of size and time', () => {
     `HEAD /v1/products HTTP/1.1\r\nHost: shop\r\nX: ${'y'.repeat(17_000)}\r\n\r\n`,
     'HEAD /v1/products HTTP/1.1\r\nHost: shop\r\nContent-Length: 1, 2\r\n\r\n',
     'HEAD /v1/products HTTP/1.1\r\nHost: shop\r\nno colon\r\n\r\n',
-  ])('refuses a HEAD request without a body: %#', async (bytes) => {
+  ])('rejects a HEAD request without a body: %#', async (bytes) => {
     const { text } = await sendRaw(gateway.port, bytes);
     expect([text.slice(0, 10), text.endsWith('\r\n\r\n')]).toEqual(['HTTP/1.1 4', true]);
   });
-  it('refuses each unfinished request with 408 within 12 s, even when many time out together', async () => {
+  it('rejects each unfinished request with 408 within 12 s, even when many time out together', async () => {
     const part = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 10\r\n\r\nhalf';
     const all = await Promise.all(Array.from({ length: 100 }, () => sendRaw(gateway.port, part, 12_000)));
     for (const { answers, closed } of all) {
@@ -285,13 +288,13 @@ describe('limits of size and time', () => {
 describe('pipelined requests', () => {
   const get = 'GET /v1/products HTTP/1.1\r\nHost: shop\r\n\r\n';
 
-  it('are answered in order', async () => {
+  it('pipelined requests get responses in order', async () => {
     const last = get.replace('shop\r\n', 'shop\r\nConnection: close\r\n');
     const { answers } = await sendRaw(gateway.port, get.repeat(59) + last, 10_000);
     expect(answers.map(({ status }) => status)).toEqual(new Array(60).fill(200));
   });
 
-  it('end the connection when they are too many, and no waiting one is executed', async () => {
+  it('pipelined requests end the connection when they are too many, and no waiting one is executed', async () => {
     const before = gateway.service.seen.length;
     const answer = gateway.service.answer;
     gateway.service.answer = () => {};
@@ -307,7 +310,7 @@ describe('pipelined requests', () => {
 });
 
 describe('the forwarded request', () => {
-  it('contains no field in which a client claims its identity', async () => {
+  it('the forwarded request contains no field in which a client claims its identity', async () => {
     await gateway.client.get('/v1/products', {
       headers: {
         'X-Forwarded-For': '1.2.3.4',
@@ -337,7 +340,7 @@ describe('the forwarded request', () => {
       expect(seen()).not.toHaveProperty(name);
     expect(Number(seen()['request-timeout-ms'])).toBeGreaterThan(9_000);
   });
-  it('contains no field that Connection names', async () => {
+  it('the forwarded request contains no field that Connection names', async () => {
     await get('/v1/products', 'Connection: x-secret\r\nX-Secret: 1\r\nX-Other: 2\r\n');
     expect(seen()).not.toHaveProperty('x-secret');
     expect(seen()).toMatchObject({ 'x-other': '2' });
@@ -356,7 +359,7 @@ describe('request id and trace', () => {
       tracestate: 'a=b',
     });
   });
-  it('are created when they are not safe, also for a refusal', async () => {
+  it('are created when they are not safe, also for an error response', async () => {
     const answer = await gateway.client.get('/nowhere', {
       headers: { 'X-Request-Id': 'a b', traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` },
     });
@@ -367,7 +370,7 @@ describe('request id and trace', () => {
 });
 
 describe('every response', () => {
-  it('has the security header fields and names no product', async () => {
+  it('every response has the security header fields and names no product', async () => {
     for (const path of ['/v1/products', '/nowhere', '/health/live', '/problems']) {
       const { headers } = await gateway.client.get(path);
       expect(headers).toMatchObject(always);
@@ -381,12 +384,12 @@ describe('every response', () => {
     ['CONNECT shop:1 HTTP/1.1\r\nHost: shop\r\n\r\n', 405],
     [`GET /${'x'.repeat(40_000)} HTTP/1.1\r\n\r\n`, 414],
     [`GET / HTTP/1.1\r\nX: ${'y'.repeat(40_000)}\r\n\r\n`, 431],
-  ])('has them for %.20j too', async (bytes, status) => {
+  ])('every response has them for %.20j too', async (bytes, status) => {
     const { answers } = await sendRaw(gateway.port, bytes);
     expect(answers).toMatchObject([{ status, headers: always }]);
     if (status !== 204) expect(JSON.parse(answers[0]?.body ?? '').instance).toBe(answers[0]?.headers['x-request-id']);
   });
-  it('is a problem document when the bytes are not HTTP', async () => {
+  it('every response is a problem document when the bytes are not HTTP', async () => {
     for (const bytes of ['\x16\x03\x01\x02\x00\x01\x00\x01', 'HELLO\r\n\r\n', 'GET / HTTP/1.1\nbad header\r\n\r\n']) {
       expect((await sendRaw(gateway.port, bytes)).answers[0]).toMatchObject({
         status: 400,
@@ -394,7 +397,7 @@ describe('every response', () => {
       });
     }
   });
-  it('is still sent after many clients asked for a tunnel and disconnected', async () => {
+  it('every response is still sent after many clients asked for a tunnel and disconnected', async () => {
     for (let count = 0; count < 200; count += 1) {
       const client = connect(gateway.port, '127.0.0.1').on('error', () => undefined);
       await once(client, 'connect');
@@ -403,7 +406,7 @@ describe('every response', () => {
     expect(await gateway.client.get('/v1/products')).toMatchObject({ status: 200 });
     expect(gateway.process.exitCode).toBeNull();
   });
-  it('is still sent after many connections closed in the middle of a request', async () => {
+  it('every response is still sent after many connections closed in the middle of a request', async () => {
     for (let count = 0; count < 50; count += 1) {
       const client = connect(gateway.port, '127.0.0.1');
       client.on('error', () => undefined); // The gateway may answer half a request by a reset.

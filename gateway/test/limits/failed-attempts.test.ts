@@ -43,7 +43,7 @@ it('takes no count back from the next minute', async () => {
   expect(await passing(80, 401)).toBe(30);
 });
 
-it('keeps the count of a refused attempt', async () => {
+it('keeps the count of a rejected attempt', async () => {
   expect(await passing(30, 401)).toBe(30);
   expect(await passing(50, 200)).toBe(0);
   expect(await passing(1, 401)).toBe(0);
@@ -81,7 +81,7 @@ describe('the owner of an account', () => {
 
   const own = '203.0.113.7';
 
-  it('is not refused for the failures of others after a success from the same address', async () => {
+  it('the owner of an account is not rejected for the failures of others after a success from the same address', async () => {
     expect(await passing(1, 200, own)).toBe(1);
     expect(await passing(40, 401, '192.0.2.1')).toBe(30);
     expect(await passing(40, 401, '192.0.2.2')).toBe(30);
@@ -93,12 +93,12 @@ describe('the owner of an account', () => {
     expect(await passing(1, 200, own)).toBe(1);
   });
 
-  it('has the same bound of failures from one address as others', async () => {
+  it('the owner of an account has the same bound of failures from one address as others', async () => {
     expect(await passing(1, 200, own)).toBe(1);
     expect(await passing(40, 401, own)).toBe(30);
   });
 
-  it('is remembered for 30 days after a success, and not after a failure', async () => {
+  it('the owner of an account is remembered for 30 days after a success, and not after a failure', async () => {
     expect(await passing(1, 200, own)).toBe(1);
     jest.advanceTimersByTime(31 * 24 * 60 * 60 * 1_000);
     expect(await passing(100, 401, '192.0.2.1')).toBe(30);
@@ -109,7 +109,7 @@ describe('the owner of an account', () => {
 });
 
 describe('an operation whose answer is always the same', () => {
-  it('counts every attempt, and exempts no client that succeeded', async () => {
+  it('an operation whose answer is always the same counts every attempt, and exempts no client that succeeded', async () => {
     const counters = openRateLimitStore(undefined, createLog('test', 'silent'));
     attempts = new FailedAttempts(counters, 'reset', { failuresPerEmail: 12, failuresPerEmailAndAddress: 5 }, 'every');
     expect(await passing(10, 202, '192.0.2.1')).toBe(5);

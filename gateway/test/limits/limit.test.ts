@@ -49,7 +49,7 @@ const refusal =
   };
 
 describe('a log-in', () => {
-  it('tells the service whether the same network has logged in with the e-mail address before', async () => {
+  it('a log-in tells the service whether the same network has logged in with the e-mail address before', async () => {
     const knownTo = async (email: string, address: string) => {
       const headers = { 'X-Forwarded-For': address, 'X-Known-Client': '1' };
       expect((await gateway.client.post('/v1/tokens', { headers, body: { email, password: 'p' } })).status).toBe(200);
@@ -63,7 +63,7 @@ describe('a log-in', () => {
 });
 
 describe('a rate of 100 a second with a reserve of 100', () => {
-  it('admits a burst of 200 requests and answers the others with 429 and Retry-After', async () => {
+  it('a rate of 100 a second with a reserve of 100 admits a burst of 200 requests and answers the others with 429 and Retry-After', async () => {
     const answers = await burst((attempt) => gateway.client.get('/v1/products', from(`203.0.113.10${attempt}`)));
     expect(statuses(answers)[200]).toBeGreaterThanOrEqual(200);
     const refused = answers.find(({ status }) => status === 429);
@@ -77,7 +77,7 @@ describe('a rate of 100 a second with a reserve of 100', () => {
     expect(statuses(await all(20, () => gateway.client.get('/v1/products', from('203.0.113.2'))))).toEqual({ 200: 20 });
   });
 
-  it('is separate for each operation', async () => {
+  it('a rate of 100 a second with a reserve of 100 is separate for each operation', async () => {
     let origin = {};
     const answers = await burst((attempt) => {
       origin = from(`203.0.113.11${attempt}`);
@@ -87,7 +87,7 @@ describe('a rate of 100 a second with a reserve of 100', () => {
     expect(await gateway.client.get('/v1/products/1', origin)).toMatchObject({ status: 200 });
   });
 
-  it('counts an account across client addresses', async () => {
+  it('a rate of 100 a second with a reserve of 100 counts an account across client addresses', async () => {
     const tokens = await all(6, () => gateway.issuer.sign());
     const answers = await burst((attempt, index) =>
       gateway.client.get('/v1/orders', { token: String(tokens[attempt]), ...from(`198.51.100.${index % 250}`) }),
@@ -98,7 +98,7 @@ describe('a rate of 100 a second with a reserve of 100', () => {
     ).toMatchObject({ status: 200 });
   });
 
-  it('counts an IPv6 network as one client', async () => {
+  it('a rate of 100 a second with a reserve of 100 counts an IPv6 network as one client', async () => {
     const answers = await burst((attempt, index) =>
       gateway.client.get('/v1/products', from(`2001:db8:1:${attempt}::${index.toString(16)}`)),
     );
@@ -109,23 +109,26 @@ describe('a rate of 100 a second with a reserve of 100', () => {
   it.each([
     ['that is forged', async () => ({ token: await gateway.issuer.forge() })],
     ['that is not there', async () => ({})],
-  ])('counts a request with a token %s by its client address and not by an account', async (_name, credentials) => {
-    const bad = await credentials();
-    let origin = {};
-    const answers = await burst((attempt) => {
-      origin = from(`203.0.113.1${Object.keys(bad).length + 2}${attempt}`);
-      return gateway.client.get('/v1/orders', { ...bad, ...origin });
-    });
-    const counted = statuses(answers);
-    expect(counted[401]).toBeGreaterThanOrEqual(200);
-    expect(counted[429]).toBeGreaterThan(0);
-    const refused = answers.find(({ status }) => status === 429);
-    expect(refused?.headers).toMatchObject({ 'retry-after': expect.stringMatching(/^\d+$/) });
-    const token = await gateway.issuer.sign();
-    expect(await gateway.client.get('/v1/orders', { token, ...origin })).toMatchObject({ status: 200 });
-  });
+  ])(
+    'a rate of 100 a second with a reserve of 100 counts a request with a token %s by its client address and not by an account',
+    async (_name, credentials) => {
+      const bad = await credentials();
+      let origin = {};
+      const answers = await burst((attempt) => {
+        origin = from(`203.0.113.1${Object.keys(bad).length + 2}${attempt}`);
+        return gateway.client.get('/v1/orders', { ...bad, ...origin });
+      });
+      const counted = statuses(answers);
+      expect(counted[401]).toBeGreaterThanOrEqual(200);
+      expect(counted[429]).toBeGreaterThan(0);
+      const refused = answers.find(({ status }) => status === 429);
+      expect(refused?.headers).toMatchObject({ 'retry-after': expect.stringMatching(/^\d+$/) });
+      const token = await gateway.issuer.sign();
+      expect(await gateway.client.get('/v1/orders', { token, ...origin })).toMatchObject({ status: 200 });
+    },
+  );
 
-  it('is shown in the header fields of every response', async () => {
+  it('a rate of 100 a second with a reserve of 100 is shown in the header fields of every response', async () => {
     const { headers } = await gateway.client.get('/v1/products', from('203.0.113.4'));
     expect(headers).toMatchObject({
       'ratelimit-policy': '"steady";q=100;w=1, "reserve";q=100;w=10',
@@ -142,7 +145,7 @@ describe('the shipped configuration', () => {
   });
   afterAll(() => shipped.stop());
 
-  it.each(['/problems', '/docs/errors', '/docs/runbooks'])('limits %s too', async (path) => {
+  it.each(['/problems', '/docs/errors', '/docs/runbooks'])('the shipped configuration limits %s too', async (path) => {
     const ask = (attempt: number) =>
       fetch(new URL(path, shipped.url), { headers: { 'X-Forwarded-For': `198.51.10${attempt}.${path.length}` } });
     const counted = statuses(await burst(ask));
@@ -150,7 +153,7 @@ describe('the shipped configuration', () => {
     expect(counted[429]).toBeGreaterThan(0);
   });
 
-  it('limits an account to 300 changes of itself a minute', async () => {
+  it('the shipped configuration limits an account to 300 changes of itself a minute', async () => {
     shipped.service.answer = (_request, response) => void response.end();
     const token = await shipped.issuer.sign();
     const change = () =>
@@ -161,7 +164,7 @@ describe('the shipped configuration', () => {
     expect(statuses(await all(310, change))).toEqual({ 200: 300, 429: 10 });
   });
 
-  it('takes nothing from the share of a network for what it refuses to one account', async () => {
+  it('the shipped configuration takes nothing from the share of a network for what it rejects to one account', async () => {
     shipped.service.answer = (_request, response) => void response.end();
     const changes = (token: string) => async () => {
       const headers = { Authorization: `Bearer ${token}`, 'X-Forwarded-For': '192.0.2.77' };
@@ -173,7 +176,7 @@ describe('the shipped configuration', () => {
     expect((await changes(await shipped.issuer.sign())()).status).toBe(200);
   });
 
-  it('does not limit health probes', async () => {
+  it('the shipped configuration does not limit health probes', async () => {
     const ask = () => fetch(new URL('/health/ready', shipped.url), { headers: { 'X-Forwarded-For': '198.51.100.1' } });
     expect(statuses(await all(500, ask))).toEqual({ 200: 500 });
   });
@@ -186,7 +189,7 @@ describe('log-in and registration', () => {
     gateway.service.answer = refusal(401, 'invalid-credentials');
   };
 
-  it('accept 200 concurrent registrations and 200 concurrent log-ins from one address', async () => {
+  it('log-in and registration accept 200 concurrent registrations and 200 concurrent log-ins from one address', async () => {
     gateway.service.answer = (_request, response) => void response.end();
     const register = (index: number) =>
       gateway.client.post('/v1/accounts', { body: { email: `r${index}@shop.test` }, ...from('192.0.2.1') });
@@ -194,7 +197,7 @@ describe('log-in and registration', () => {
     expect(statuses(await all(200, (index) => logIn(`r${index}@shop.test`, '192.0.2.1')))).toEqual({ 200: 200 });
   });
 
-  it('refuse the 301st log-in a minute from one address', async () => {
+  it('log-in and registration reject the 301st log-in a minute from one address', async () => {
     gateway.service.answer = (_request, response) => void response.end();
     expect(statuses(await all(310, (index) => logIn(`s${index}@shop.test`, '192.0.2.2')))).toEqual({
       200: 300,
@@ -202,7 +205,7 @@ describe('log-in and registration', () => {
     });
   });
 
-  it('recognize an IPv4 address that a proxy writes as IPv6, and only that one', async () => {
+  it('log-in and registration recognize an IPv4 address that a proxy writes as IPv6, and only that one', async () => {
     gateway.service.answer = (_request, response) => void response.end();
     const mapped = await all(300, (index) => logIn(`u${index}@shop.test`, '::ffff:203.0.113.20'));
     expect(statuses(mapped)).toEqual({ 200: 300 });
@@ -210,7 +213,7 @@ describe('log-in and registration', () => {
     expect(await logIn('u301@shop.test', '203.0.113.20')).toMatchObject({ status: 429 });
   });
 
-  it('refuses an e-mail address in any letter case after 30 failures from one client or 60 from all', async () => {
+  it('log-in and registration rejects an e-mail address in any letter case after 30 failures from one client or 60 from all', async () => {
     refuse();
     const spellings = ['anna@shop.TEST ', ' Anna@Shop.test'];
     const fail = (count: number, address: string) => logIn(String(spellings[count % 2]), address);
@@ -227,7 +230,7 @@ describe('log-in and registration', () => {
     expect(await logIn('berta@shop.test', '192.0.2.100')).toMatchObject({ status: 401 });
   });
 
-  it('apply the same bound to concurrent attempts', async () => {
+  it('log-in and registration apply the same bound to concurrent attempts', async () => {
     refuse();
     const answers = await all(100, (index) => logIn('dora@shop.test', `192.0.2.${index + 110}`));
     expect(statuses(answers)).toEqual({ 401: 60, 429: 40 });
@@ -235,7 +238,7 @@ describe('log-in and registration', () => {
     expect(statuses(oneAddress)).toEqual({ 401: 30, 429: 10 });
   });
 
-  it('count an attempt whose client closes the connection', async () => {
+  it('log-in and registration count an attempt whose client closes the connection', async () => {
     let seen = 0;
     gateway.service.answer = () => {
       seen += 1;
@@ -254,7 +257,7 @@ describe('log-in and registration', () => {
     expect(await logIn('emil@shop.test', '192.0.2.201')).toMatchObject({ status: 429 });
   });
 
-  it('reads an e-mail address after a byte order mark, as the service does', async () => {
+  it('log-in and registration reads an e-mail address after a byte order mark, as the service does', async () => {
     refuse();
     const attempt = () =>
       gateway.client.post('/v1/tokens', {
@@ -264,7 +267,7 @@ describe('log-in and registration', () => {
     expect(statuses(await all(31, attempt))).toEqual({ 401: 30, 429: 1 });
   });
 
-  it('are buffered even where larger bodies are allowed', async () => {
+  it('log-in and registration are buffered even where larger bodies are allowed', async () => {
     const large = await startGateway({ TRUSTED_PROXIES: '1', BODY_LIMIT: String(1 << 20) });
     try {
       large.service.answer = gateway.service.answer;
@@ -291,19 +294,19 @@ describe('log-in and registration', () => {
     }
   });
 
-  it('forward an oversized e-mail address to the service without normalizing it', async () => {
+  it('log-in and registration forward an oversized e-mail address to the service without normalizing it', async () => {
     refuse();
     const answers = await all(31, (index) => logIn(`a${'\u0301'.repeat(2_048)}@shop.test`, `192.0.2.${index + 220}`));
     expect(statuses(answers)).toEqual({ 401: 31 });
   });
 
-  it('do not count successful attempts', async () => {
+  it('log-in and registration do not count successful attempts', async () => {
     gateway.service.answer = (_request, response) => void response.end();
     for (let count = 0; count < 35; count += 1)
       expect(await logIn('carl@shop.test', '192.0.2.101')).toMatchObject({ status: 200 });
   });
 
-  it('forward a body that is not JSON to the service', async () => {
+  it('log-in and registration forward a body that is not JSON to the service', async () => {
     expect(await gateway.client.post('/v1/tokens', { rawBody: '{', ...from('192.0.2.102') })).toMatchObject({
       status: 200,
     });
@@ -341,7 +344,7 @@ describe('refusals', () => {
     expect(refused?.text).not.toContain('email-already-registered');
   });
 
-  it('limits refused changes of an account to 30, for concurrent requests too, and no other answers', async () => {
+  it('limits rejected changes of an account to 30, for concurrent requests too, and no other answers', async () => {
     const folder = fileURLToPath(new URL('../../config', import.meta.url));
     const shipped = await startGateway({ TRUSTED_PROXIES: '1', GATEWAY_CONFIG_DIR: folder });
     try {
@@ -386,7 +389,7 @@ describe('refusals', () => {
 });
 
 describe('the accounts of one client address', () => {
-  it('share ten times the rate of one account', async () => {
+  it('the accounts of one client address share ten times the rate of one account', async () => {
     const tokens = await all(60, () => gateway.issuer.sign());
     gateway.service.answer = (_request, response) => void response.end();
     for (let attempt = 1; ; attempt += 1) {
@@ -413,7 +416,7 @@ describe('client addresses that a proxy writes', () => {
     ['in quotes', '"[2001:db8:a::1]:443"', '2001:db8:a:0::3'],
     ['as IPv6 in hexadecimal', '::ffff:cb00:713d', '203.0.113.61'],
     ['as IPv6 in full', '0:0:0:0:0:ffff:203.0.113.62', '203.0.113.62'],
-  ])('are the same client %s', async (_how, written, plain) => {
+  ])('client addresses that a proxy writes are the same client %s', async (_how, written, plain) => {
     gateway.service.answer = (_request, response) => void response.end();
     const logIn = (index: number, address: string) =>
       gateway.client.post('/v1/tokens', { body: { email: `${plain}${index}@shop.test` }, ...from(address) });
@@ -421,7 +424,7 @@ describe('client addresses that a proxy writes', () => {
     expect(await logIn(301, plain)).toMatchObject({ status: 429 });
   });
 
-  it('gives each client address its own limit, and forwards the address without its port', async () => {
+  it('client addresses that a proxy writes gives each client address its own limit, and forwards the address without its port', async () => {
     const seen: unknown[] = [];
     gateway.service.answer = (request, response) => {
       seen.push(request.headers['x-forwarded-for']);
@@ -475,7 +478,7 @@ describe('with Redis', () => {
     expect(await other.client.post('/v1/tokens', own)).toMatchObject({ status: 200 });
   });
 
-  it('treats a Redis that does not answer as unavailable', async () => {
+  it('treats a Redis that does not respond as unavailable', async () => {
     redis.hang(true);
     expect(await logInAt(0, '192.0.2.6')).toMatchObject({ status: 200 });
     await eventually(() => expect(pair[0]?.output()).toContain('it does not answer'), 15_000);

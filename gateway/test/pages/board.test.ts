@@ -60,7 +60,7 @@ async function firstEvent(url: string, token: string): Promise<{ response: Respo
 }
 
 describe('the board', () => {
-  it('shows its page to everyone and its data to staff only', async () => {
+  it('the board shows its page to everyone and its data to staff only', async () => {
     const { client, issuer, url } = await startReal();
     const page = await fetch(`${url}/board`);
     expect(page.status).toBe(200);
@@ -79,7 +79,7 @@ describe('the board', () => {
     }
   });
 
-  it('reports which services are ready, and the requests of the last minute', async () => {
+  it('the board reports which services are ready, and the requests of the last minute', async () => {
     const { client, issuer, url } = await startReal();
     for (let left = 3; left > 0; left--) await client.get('/v1/products');
     expect((await client.get('/v1/orders')).status).toBe(401);
@@ -99,7 +99,7 @@ describe('the board', () => {
     });
   });
 
-  it('shows that a service becomes unavailable and recovers', async () => {
+  it('the board shows that a service becomes unavailable and recovers', async () => {
     const { issuer, url, service } = await startReal();
     const headers = { Authorization: `Bearer ${await issuer.sign({ scopes: ['orders:read-all'] })}` };
     const next = events(await fetch(`${url}/board/events`, { headers }));
@@ -111,7 +111,7 @@ describe('the board', () => {
     while ((await stateOfOrders()) !== 'ready');
   });
 
-  it('can be open five times for one account and 50 times in all, and logs further refusals', async () => {
+  it('the board can be open five times for one account and 50 times in all, and logs further error responses', async () => {
     const { issuer, url, output } = await startReal();
     let leave = new AbortController();
     // The responses are kept in a variable: `fetch` closes the connection of a response that is garbage-collected.
@@ -147,7 +147,7 @@ describe('the board', () => {
     leave.abort();
   });
 
-  it('ends a stream when its token expires', async () => {
+  it('the board ends a stream when its token expires', async () => {
     const { issuer, url } = await startReal();
     // A token is accepted for 5 s after its expiry.
     const token = await issuer.sign({ scopes: ['orders:read-all'], expiresIn: 1 });
@@ -159,7 +159,7 @@ describe('the board', () => {
     ).rejects.toThrow('the stream is over');
   });
 
-  it('is 404 when it is switched off', async () => {
+  it('the board is 404 when it is switched off', async () => {
     const { issuer, url } = await startReal({ BOARD: 'off' });
     const headers = { Authorization: `Bearer ${await issuer.sign({ scopes: ['orders:read-all'] })}` };
     expect((await fetch(`${url}/board`)).status).toBe(404);
@@ -195,7 +195,7 @@ shop_health{shop_check="outboxLag"} 1
 `;
 
 describe('the metrics of all processes', () => {
-  it('show the state of each process, and the changes since the board was opened', async () => {
+  it('the metrics of all processes show the state of each process, and the changes since the board was opened', async () => {
     orders = await startStub();
     let text = metrics(10, 0, 5);
     orders.answer = (_request, response) => {
@@ -230,7 +230,7 @@ describe('the trace of an order', () => {
   const id = '01a1fd73-5e3e-74c8-9e75-bb405acc89fd';
   const order = { orderId: id, accountId: '01a1fd73-5e3e-74c8-9e75-bb405acc89fe', status: 'cancelled' };
 
-  it('is read from the services with the token of the operator', async () => {
+  it('the trace of an order is read from the services with the token of the operator', async () => {
     const mails = await startStub();
     notifications = mails;
     const { client, issuer, service } = await startReal({ NOTIFICATIONS_URL: mails.url });
@@ -275,7 +275,7 @@ describe('the trace of an order', () => {
     ]);
   });
 
-  it('names the services that do not answer, and the gateway stays ready without notifications', async () => {
+  it('the trace of an order names the services that do not answer, and the gateway stays ready without notifications', async () => {
     const mails = await startStub();
     notifications = mails;
     mails.ready = false;
@@ -297,7 +297,7 @@ describe('the trace of an order', () => {
     expect([ready, health]).toEqual([200, { status: 'ready', checks }]);
   });
 
-  it('is available to staff only, and 404 for an unknown order', async () => {
+  it('the trace of an order is available to staff only, and 404 for an unknown order', async () => {
     const { client, issuer, service } = await startReal();
     expect((await client.get(`/board/orders/${id}`)).status).toBe(401);
     const customer = await issuer.sign({ scopes: [] });

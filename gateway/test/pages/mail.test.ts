@@ -64,7 +64,7 @@ async function read(path: string): Promise<{ status: number; text: string; polic
 }
 
 describe('/mail', () => {
-  it('lists the e-mails, the newest first', async () => {
+  it('/mail lists the e-mails, the newest first', async () => {
     const { status, text, policy } = await read('/mail');
     expect(status).toBe(200);
     expect([...text.matchAll(/<a href="\/mail\/([^"]+)">/g)].map(([, name]) => name)).toEqual([
@@ -77,7 +77,7 @@ describe('/mail', () => {
     expect(policy).not.toMatch(/unsafe|\*|frame-src/);
   });
 
-  it('lists 100 e-mails, and counts the older ones', async () => {
+  it('/mail lists 100 e-mails, and counts the older ones', async () => {
     for (let number = 0; number < 100; number += 1)
       await write(`many-${number}`, number, { subject: 'Many', html: '' });
     const { text } = await read('/mail');
@@ -85,7 +85,7 @@ describe('/mail', () => {
     expect(text).toContain('2 older e-mails are not listed.');
   });
 
-  it('lists a file that is no e-mail', async () => {
+  it('/mail lists a file that is not an e-mail', async () => {
     const nested = Array.from(
       { length: 300 },
       (_, depth) => `Content-Type: multipart/mixed; boundary=b${depth}\r\n\r\n--b${depth}\r\n`,
@@ -95,7 +95,7 @@ describe('/mail', () => {
     expect([status, text.match(/This file is no e-mail: /g)]).toEqual([200, ['This file is no e-mail: ']]);
   });
 
-  it('is empty when the folder does not exist, and 404 behind a proxy', async () => {
+  it('/mail is empty when the folder does not exist, and 404 behind a proxy', async () => {
     const settings = { GATEWAY_CONFIG_DIR: config, MAIL_PAGE_DIR: folder, MAIL_PAGE_KEY: key };
     const missing = await startGateway({ ...settings, MAIL_PAGE_DIR: join(folder, 'none') });
     const behind = await startGateway({ ...settings, TRUSTED_PROXIES: '1' });
@@ -106,7 +106,7 @@ describe('/mail', () => {
     expect(statuses).toEqual([200, 404]);
   });
 
-  it('may be read and not written', async () => {
+  it('/mail may be read and not written', async () => {
     const ask = (method: string) => fetch(`${gateway.url}/mail?key=${key}`, { method });
     expect([(await ask('HEAD')).status, (await ask('OPTIONS')).status, (await ask('POST')).status]).toEqual([
       200, 204, 405,
@@ -115,7 +115,7 @@ describe('/mail', () => {
 });
 
 describe('/mail/NAME', () => {
-  it('shows fields and text as text, and the HTML in a frame', async () => {
+  it('/mail/NAME shows fields and text as text, and the HTML in a frame', async () => {
     const { text, policy } = await read('/mail/02.email-verification');
     expect(text).not.toContain(hostile);
     expect(text).toContain('As text &lt;img src=x');
@@ -127,7 +127,7 @@ describe('/mail/NAME', () => {
     expect(policy).not.toMatch(/unsafe|\*/);
   });
 
-  it('has the HTML with neither scripts nor requests nor an origin', async () => {
+  it('/mail/NAME has the HTML with neither scripts nor requests nor an origin', async () => {
     const { status, text, policy } = await read('/mail/01.order-received/html');
     expect([status, text.trim()]).toEqual([
       200,
@@ -146,7 +146,7 @@ describe('/mail/NAME', () => {
     '/mail/.03.partial',
     '/mail/01.order-received/text',
     '/mail/01.order-received.eml',
-  ])('is 404 for %s', async (path) => {
+  ])('/mail/NAME is 404 for %s', async (path) => {
     expect((await read(path)).status).toBe(404);
   });
 
@@ -156,7 +156,7 @@ describe('/mail/NAME', () => {
     '/mail/..%2Fsecret/html',
     '/mail/%2e%2e/secret',
     '/mail/..\\secret',
-  ])('leaves no folder by %s', async (path) => {
+  ])('/mail/NAME leaves no folder by %s', async (path) => {
     const request = `GET ${path}?key=${key} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
     const [answer] = (await sendRaw(gateway.port, request)).answers;
     expect([400, 404]).toContain(answer?.status);
@@ -170,13 +170,13 @@ describe('the key of the e-mails', () => {
     Promise.all(pages.map(async (path) => (await fetch(`${gateway.url}${path}${suffix}`, { headers })).status));
 
   it.each(['', '?key=', `?key=${key}x`, `?key=${key.slice(1)}`, `?other=${key}`])(
-    'is needed for every page, and %j is refused',
+    'the key of the e-mails is needed for every page, and %j is rejected',
     async (query) => {
       expect(await statusesWith(query)).toEqual([403, 403, 403, 403]);
     },
   );
 
-  it('is given by the address once, and afterwards by a cookie that scripts and other sites cannot use', async () => {
+  it('the key of the e-mails is given by the address once, and afterwards by a cookie that scripts and other sites cannot use', async () => {
     const opened = await fetch(`${gateway.url}/mail?key=${key}`);
     const [cookie = '', ...attributes] = (opened.headers.get('set-cookie') ?? '').split('; ');
     expect([opened.status, attributes.sort()]).toEqual([200, ['HttpOnly', 'Path=/mail', 'SameSite=Strict']]);
@@ -184,14 +184,14 @@ describe('the key of the e-mails', () => {
     expect(await statusesWith('', { Cookie: `${cookie}x` })).toEqual([403, 403, 403, 403]);
   });
 
-  it('is in no page, no log line and no Referer', async () => {
+  it('the key of the e-mails is in no page, no log line and no Referer', async () => {
     const { headers } = await fetch(`${gateway.url}/mail?key=${key}`);
     expect(headers.get('referrer-policy')).toBe('no-referrer');
     for (const path of pages) expect((await read(path)).text).not.toContain(key);
     expect(gateway.output()).not.toContain(key);
   });
 
-  it('is explained to a browser that lacks it, and to a program in a problem document', async () => {
+  it('the key of the e-mails is explained to a browser that lacks it, and to a program in a problem document', async () => {
     const page = await fetch(`${gateway.url}/mail`, { headers: { Accept: 'text/html' } });
     expect([page.status, await page.text()]).toEqual([403, expect.stringContaining('<code>npm start</code>')]);
     const problem = await fetch(`${gateway.url}/mail`);
@@ -229,12 +229,12 @@ describe('a client that is not on this machine', () => {
     ['127.0.0.1', { host: 'localhost', 'x-forwarded-for': '127.0.0.1' }, false],
     ['127.0.0.1', { host: 'localhost', forwarded: 'for=192.0.2.1' }, false],
     ['127.0.0.1', { host: 'localhost', via: '1.1 proxy' }, false],
-  ])('is recognised by %s and %j', (remoteAddress, headers, expected) => {
+  ])('a client that is not on this machine is recognised by %s and %j', (remoteAddress, headers, expected) => {
     expect(isFromThisMachine({ socket: { remoteAddress }, headers })).toBe(expected);
   });
 
   it.each(['Host: rebound.example', 'Host: localhost\r\nX-Forwarded-For: 192.0.2.1'])(
-    'gets 404 with %s',
+    'a client that is not on this machine gets 404 with %s',
     async (fields) => {
       for (const path of ['/mail', '/mail/01.order-received', '/mail/01.order-received/html', '/mail/verify-email']) {
         const request = `GET ${path}?key=${key} HTTP/1.1\r\n${fields}\r\nConnection: close\r\n\r\n`;
@@ -245,7 +245,7 @@ describe('a client that is not on this machine', () => {
 });
 
 describe('a gateway that was started alone', () => {
-  it('has none of these pages', async () => {
+  it('a gateway that was started alone has none of these pages', async () => {
     const alone = await startGateway({ GATEWAY_CONFIG_DIR: config, MAIL_DIR: folder, MAIL_PAGE_DIR: folder });
     try {
       for (const path of ['/mail', '/mail/01.order-received', '/mail/01.order-received/html', '/mail/verify-email'])

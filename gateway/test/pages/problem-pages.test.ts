@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 describe('/problems', () => {
-  it('lists every problem code', async () => {
+  it('/problems lists every problem code', async () => {
     const { body } = await gateway.client.get('/problems');
     expect(body.problems.map(({ code }) => code)).toEqual(Object.keys(problems));
   });
@@ -36,28 +36,31 @@ describe('/problems', () => {
       expect(page.text).not.toMatch(/(?:src|href)="(?!\/|#)/);
     },
   );
-  it.each(Object.keys(problems))('shows for %s an example with the members that its texts explain', async (code) => {
-    const { body } = await gateway.client.get(`/problems/${code}`);
-    const explained = `${body.when} ${body.remedy}`;
-    const example = toNode(body.example);
-    const shown = JSON.stringify(example);
-    const named = [...explained.matchAll(/`(\w+)`/g)]
-      .map(([, name = '']) => name)
-      .filter((name) => memberNames.has(name) && name !== 'split');
-    expect(named.filter((name) => !shown.includes(`"${name}":`))).toEqual([]);
-    if (/[Tt]he response (?:lists|names|has)/.test(explained)) expect(example).toHaveProperty('errors.0.detail');
-    for (const fault of (Array.isArray(example.errors) ? example.errors : []).map(toNode))
-      expect([fault.pointer, fault.parameter, fault.header].filter(Boolean)).toHaveLength(1);
-  });
-  it('answers 404 for an unknown code', async () => {
+  it.each(Object.keys(problems))(
+    '/problems shows for %s an example with the members that its texts explain',
+    async (code) => {
+      const { body } = await gateway.client.get(`/problems/${code}`);
+      const explained = `${body.when} ${body.remedy}`;
+      const example = toNode(body.example);
+      const shown = JSON.stringify(example);
+      const named = [...explained.matchAll(/`(\w+)`/g)]
+        .map(([, name = '']) => name)
+        .filter((name) => memberNames.has(name) && name !== 'split');
+      expect(named.filter((name) => !shown.includes(`"${name}":`))).toEqual([]);
+      if (/[Tt]he response (?:lists|names|has)/.test(explained)) expect(example).toHaveProperty('errors.0.detail');
+      for (const fault of (Array.isArray(example.errors) ? example.errors : []).map(toNode))
+        expect([fault.pointer, fault.parameter, fault.header].filter(Boolean)).toHaveLength(1);
+    },
+  );
+  it('/problems returns 404 for an unknown code', async () => {
     expect(await gateway.client.get('/problems/no-such-thing')).toMatchObject({ status: 404 });
   });
-  it('lists the allowed methods with OPTIONS', async () => {
+  it('/problems lists the allowed methods with OPTIONS', async () => {
     const { status, headers } = await gateway.client.call('OPTIONS', '/problems');
     expect([status, headers.allow]).toEqual([204, 'GET, HEAD, OPTIONS']);
     expect(headers).toMatchObject({ 'x-request-id': expect.any(String), 'x-content-type-options': 'nosniff' });
   });
-  it('answers 405 to methods that do not read', async () => {
+  it('/problems returns 405 to methods that do not read', async () => {
     expect(await gateway.client.post('/problems')).toMatchObject({
       status: 405,
       headers: { allow: 'GET, HEAD, OPTIONS' },

@@ -63,7 +63,7 @@ it('the board shows the steps of all services, by time', async () => {
   ]);
 });
 
-it('the board answers 404 for an order that does not exist', async () => {
+it('the board returns 404 for an order that does not exist', async () => {
   services.orders.given('the order does not exist');
   expect((await gateway.client.get(`/board/orders/${newId()}`, { token })).status).toBe(404);
 });

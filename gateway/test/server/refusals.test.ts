@@ -39,7 +39,7 @@ async function send(bytes: string): Promise<Listening> {
 
 const post = (path: string, framing: string): string => `POST ${path} HTTP/1.1\r\nHost: shop\r\n${framing}\r\n\r\n`;
 
-it('does not execute a late request when the rest of its body arrives after the refusal', async () => {
+it('does not execute a late request when the rest of its body arrives after the error response', async () => {
   const search = '/v1/products/search';
   const late = [
     [post(search, 'Content-Length: 10'), '12345', '67890'],
@@ -60,7 +60,7 @@ it('does not execute a late request when the rest of its body arrives after the 
   expect(gateway.service.seen.map(({ method }) => method)).toEqual(['GET']);
 });
 
-it('sends one response to a request whose last bytes arrive together with its refusal', async () => {
+it('sends one response to a request whose last bytes arrive together with its error response', async () => {
   const limits = {
     trustedProxies: 0,
     maximumBody: 10,
@@ -103,7 +103,7 @@ it.each([
   expect(answers.map((answer) => answer.status)).toEqual([status]);
 });
 
-it('answers 431 to header fields that are too large and arrive in pieces', async () => {
+it('returns 431 to header fields that are too large and arrive in pieces', async () => {
   const socket = await send('GET /v1/products HTTP/1.1\r\nHost: shop\r\nCookie: ');
   for (let sent = 0; sent < 30_000 && socket.received === ''; sent += 1_460) {
     socket.write('x'.repeat(1_460));
@@ -113,7 +113,7 @@ it('answers 431 to header fields that are too large and arrive in pieces', async
   socket.destroy();
 });
 
-it('receives the rest of an upload that the service refuses early, and answers it', async () => {
+it('receives the rest of an upload that the service rejects early, and answers it', async () => {
   const token = await gateway.issuer.sign({ scopes: ['catalogue:write'] });
   const length = 300 * 1_024;
   const early = (request: IncomingMessage, response: ServerResponse): void => {
@@ -133,7 +133,7 @@ it('receives the rest of an upload that the service refuses early, and answers i
   }
 });
 
-it('does not write a refusal into the response to the same request', async () => {
+it('does not write an error response into the response to the same request', async () => {
   const early = ({ method }: IncomingMessage, response: ServerResponse): void => {
     if (method === 'POST') response.write('{"half":');
   };
@@ -153,7 +153,7 @@ it('does not write a refusal into the response to the same request', async () =>
 });
 
 describe('a request that was answered before its body arrived', () => {
-  it('gets no second response when the body is invalid', async () => {
+  it('a request that was answered before its body arrived gets no second response when the body is invalid', async () => {
     const socket = await send(post('/nowhere', 'Transfer-Encoding: chunked'));
     await eventually(() => expect(socket.received).toMatch(/^HTTP\/1\.1 404 /));
     socket.write('ZZ\r\n');
@@ -161,7 +161,7 @@ describe('a request that was answered before its body arrived', () => {
     socket.destroy();
     expect(socket.received.match(/HTTP\/1\.1 /g)).toHaveLength(1);
   });
-  it('leaves the connection open for the next request', async () => {
+  it('a request that was answered before its body arrived leaves the connection open for the next request', async () => {
     const socket = await send(post('/nowhere', 'Content-Length: 4'));
     await eventually(() => expect(socket.received).toMatch(/^HTTP\/1\.1 404 /));
     socket.write('abcdGET /v1/products HTTP/1.1\r\nHost: shop\r\n\r\n');

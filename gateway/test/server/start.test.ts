@@ -135,7 +135,7 @@ describe('does not start', () => {
 });
 
 describe('a changed configuration', () => {
-  it('is loaded without losing a request; an invalid one is refused and logged', async () => {
+  it('a changed configuration is loaded without losing a request; an invalid one is rejected and logged', async () => {
     const config = await copyConfig(join(folder, 'reload'));
     const gateway = await startGateway({ GATEWAY_CONFIG_DIR: config });
     const file = join(config, 'gateway.config.yml');

@@ -30,7 +30,7 @@ const trace = '0af7651916cd43dd8448eb211c80319c';
 const client = 'b7ad6b7169203331';
 
 describe('spans', () => {
-  it('continue the trace of the client, and the service continues them', async () => {
+  it('spans continue the trace of the client, and the service continues them', async () => {
     const started = await startTraced('1');
     await fetch(`${started.gateway.url}/v1/products`, { headers: { traceparent: `00-${trace}-${client}-00` } });
     const spans = await eventually(async () => {
@@ -46,7 +46,7 @@ describe('spans', () => {
     expect(started.gateway.service.seen.at(-1)?.headers.traceparent).toBe(`00-${trace}-${forwarded?.spanId}-01`);
   });
 
-  it('are recorded for the configured share of traces, even when a client asks for more', async () => {
+  it('spans are recorded for the configured share of traces, even when a client asks for more', async () => {
     const started = await startTraced('0');
     await fetch(`${started.gateway.url}/v1/products`, { headers: { traceparent: `00-${trace}-${client}-01` } });
     const { traceparent } = started.gateway.service.seen.at(-1)?.headers ?? {};
@@ -55,7 +55,7 @@ describe('spans', () => {
 });
 
 describe('metrics', () => {
-  it('are on their own port only, with routes and without paths', async () => {
+  it('metrics are on their own port only, with routes and without paths', async () => {
     const [port = 0] = await freePorts(1);
     gateway = await startGateway({ METRICS_PORT: String(port) });
     const { client: shop, url } = gateway;
@@ -75,7 +75,7 @@ describe('metrics', () => {
     expect(text).not.toContain('/health/ready');
   });
 
-  it('do not record open streams of the board, but record refused ones', async () => {
+  it('metrics do not record open streams of the board, but record rejected ones', async () => {
     const [port = 0] = await freePorts(1);
     gateway = await startGateway({ GATEWAY_CONFIG_DIR: realConfig, METRICS_PORT: String(port) });
     const { issuer, url } = gateway;
@@ -95,7 +95,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('are not offered without a configured port', async () => {
+  it('metrics are not offered without a configured port', async () => {
     gateway = await startGateway();
     expect((await fetch(`${gateway.url}/metrics`)).status).toBe(404);
   });

@@ -65,7 +65,7 @@ async function fillAndFinish(): Promise<void> {
     if (answer.startsWith('HTTP/1.1 503')) expect(answer).toContain('\r\nRetry-After: 1\r\n');
 }
 
-it('refuses bodies past 64 MiB, and accepts others after the earlier requests ended in any way', async () => {
+it('rejects bodies past 64 MiB, and accepts others after the earlier requests ended in any way', async () => {
   await fillAndFinish();
   await fill();
   // Large bodies cannot use the share of the small ones.

@@ -44,7 +44,7 @@ it.each([
   expect(gateway.output()).not.toContain('most requests to the address fail');
 });
 
-it('answers 408 to a body that arrives after the deadline, and does not ask the service', async () => {
+it('returns 408 to a body that arrives after the deadline, and does not ask the service', async () => {
   const short = await startGateway({ REQUEST_TIMEOUT_MS: '300' });
   try {
     const head = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 2\r\n\r\n{';

@@ -57,13 +57,13 @@ const search = (headers: Record<string, string> = {}) =>
 const staffToken = () => gateway.issuer.sign({ scopes: ['catalogue:write'] });
 
 describe('several addresses', () => {
-  it('share the requests', async () => {
+  it('several addresses share the requests', async () => {
     const from = [];
     for (let count = 0; count < 8; count += 1) from.push((await ask()).body.from);
     expect(from.filter((port) => port === one.port)).toHaveLength(4);
   });
 
-  it('have their idle connections closed early, even though the service allows more', async () => {
+  it('several addresses have their idle connections closed early, even though the service allows more', async () => {
     const connections = () =>
       new Promise<number>((resolve) => void one.server.getConnections((_error, count) => resolve(count)));
     const held: ServerResponse[] = [];
@@ -77,13 +77,13 @@ describe('several addresses', () => {
     await eventually(async () => expect(await connections()).toBeLessThanOrEqual(2), 20_000);
   });
 
-  it('get a safe request again when the first address closes the connection', async () => {
+  it('several addresses get a safe request again when the first address closes the connection', async () => {
     breakOff(one);
     for (let count = 0; count < 8; count += 1)
       expect(await ask()).toMatchObject({ status: 200, body: { from: two.port } });
   });
 
-  it('get a request with an idempotency key again, with its whole body', async () => {
+  it('several addresses get a request with an idempotency key again, with its whole body', async () => {
     breakOff(one);
     two.seen.length = 0;
     const token = await staffToken();
@@ -101,7 +101,7 @@ describe('several addresses', () => {
   it.each([
     ['any other request', {}],
     ['a request of an operation that takes no key', { 'Idempotency-Key': 'k' }],
-  ])('do not get %s again after it was sent: 502', async (_name, headers) => {
+  ])('several addresses do not get %s again after it was sent: 502', async (_name, headers) => {
     breakOff(one);
     two.seen.length = 0;
     const answers = [await search(headers), await search(headers)];
@@ -110,7 +110,7 @@ describe('several addresses', () => {
     expect(two.seen).toHaveLength(1);
   });
 
-  it('do not get a request again whose idempotency key is not forwarded', async () => {
+  it('several addresses do not get a request again whose idempotency key is not forwarded', async () => {
     breakOff(one);
     two.seen.length = 0;
     const body = '{"a":1}';
@@ -123,14 +123,14 @@ describe('several addresses', () => {
     expect(two.seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined]);
   });
 
-  it('lose no request, of any method, to an address that refuses connections', async () => {
+  it('several addresses lose no request, of any method, to an address that rejects connections', async () => {
     await one.close();
     for (let count = 0; count < 8; count += 1)
       expect(await search()).toMatchObject({ status: 200, body: { from: two.port } });
     await one.listen();
   });
 
-  it('lose an address when most of its requests fail, except for a trial after one second and after two more', async () => {
+  it('several addresses lose an address when most of its requests fail, except for a trial after one second and after two more', async () => {
     const failed: number[] = [];
     one.answer = (request) => {
       failed.push(performance.now());
@@ -147,7 +147,7 @@ describe('several addresses', () => {
     expect(pauses[1]).toBeGreaterThan(2_000);
   });
 
-  it('send no request to an address that is not ready', async () => {
+  it('several addresses send no request to an address that is not ready', async () => {
     one.ready = false;
     await eventually(async () => {
       expect([await ask(), await ask(), await ask()].map(({ body }) => body.from)).toEqual(new Array(3).fill(two.port));
@@ -157,17 +157,17 @@ describe('several addresses', () => {
 });
 
 describe('a response', () => {
-  it('that is late becomes a 504', async () => {
+  it('a response that is late becomes a 504', async () => {
     one.answer = two.answer = () => {};
     expect(await ask()).toMatchObject({ status: 504, body: { code: 'gateway-timeout' } });
   });
 
-  it('that is not HTTP becomes a 502', async () => {
+  it('a response that is not HTTP becomes a 502', async () => {
     one.answer = two.answer = (request) => void request.socket.end('NONSENSE\r\n\r\n');
     expect(await search()).toMatchObject({ status: 502 });
   });
 
-  it('that is truncated does not look complete', async () => {
+  it('a response that is truncated does not look complete', async () => {
     one.answer = two.answer = (_request, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' });
       response.write('{"half":');
@@ -200,7 +200,7 @@ describe('a response', () => {
 });
 
 describe('a client that closes the connection', () => {
-  it('cancels its request to the service', async () => {
+  it('a client that closes the connection cancels its request to the service', async () => {
     const left: Promise<unknown>[] = [];
     one.answer = two.answer = (_request, response) => void left.push(once(response, 'close'));
     const socket = connect(gateway.port, '127.0.0.1');
@@ -212,7 +212,7 @@ describe('a client that closes the connection', () => {
 });
 
 describe('the breaker of an address', () => {
-  it('opens when most requests fail: without another address the answer is 503; it closes after a successful trial', async () => {
+  it('the breaker of an address opens when most requests fail: without another address the answer is 503; it closes after a successful trial', async () => {
     // A passed probe would close the breaker.
     gateway.service.ready = false;
     breakOff(gateway.service);
@@ -228,7 +228,7 @@ describe('the breaker of an address', () => {
     await eventually(async () => expect(await register()).toMatchObject({ status: 200 }), 10_000);
   });
 
-  it('uses a complete request as its trial, and not one that a slow client is still sending', async () => {
+  it('the breaker of an address uses a complete request as its trial, and not one that a slow client is still sending', async () => {
     // A passed probe would close the breaker before the trial.
     gateway.service.ready = false;
     try {
@@ -255,7 +255,7 @@ describe('the breaker of an address', () => {
 });
 
 describe('an unavailable service', () => {
-  it('causes 503 with Retry-After and a gateway that is not ready, until it recovers', async () => {
+  it('an unavailable service causes 503 with Retry-After and a gateway that is not ready, until it recovers', async () => {
     await gateway.service.close();
     const answer = await gateway.client.post('/v1/accounts', { body: {} });
     expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': expect.any(String) } });
@@ -273,7 +273,7 @@ describe('an unavailable service', () => {
 });
 
 describe('a large body', () => {
-  it('with a sender that is too slow does not count against the service', async () => {
+  it('a large body with a sender that is too slow does not count against the service', async () => {
     const large = await startGateway({ BODY_LIMIT: String(64 << 20), REQUEST_TIMEOUT_MS: '500' });
     try {
       large.service.answer = (_request, response) => void response.end('{}');
@@ -289,7 +289,7 @@ describe('a large body', () => {
     }
   });
 
-  it('is streamed to the service with its length', async () => {
+  it('a large body is streamed to the service with its length', async () => {
     const large = await startGateway({ BODY_LIMIT: String(64 << 20) });
     try {
       large.service.answer = (_request, response) => void response.end('{}');

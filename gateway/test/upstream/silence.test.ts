@@ -53,7 +53,7 @@ function inPieces(pieces: readonly string[], pause: number): RequestListener {
   };
 }
 
-it('answers 504 long before the deadline when the upstream does not start its response', async () => {
+it('returns 504 long before the deadline when the upstream does not start its response', async () => {
   gateway.service.answer = () => {};
   const began = performance.now();
   expect(await gateway.client.get('/v1/products/1')).toMatchObject({ status: 504, body: { code: 'gateway-timeout' } });

@@ -55,7 +55,7 @@ afterAll(() => accounts.services.stop());
 const firstValues = Object.fromEntries(lines.map(([member, { first }]) => [member, first]));
 
 describe('a column of accounts', () => {
-  it('is in the table as a member of the profile, or stands here with a reason', async () => {
+  it('a column of accounts is in the table as a member of the profile, or stands here with a reason', async () => {
     const { rows } = await accounts.database.query<{ name: string }>(
       `SELECT column_name AS name FROM information_schema.columns
        WHERE table_schema = current_schema() AND table_name = 'accounts'`,
@@ -65,7 +65,7 @@ describe('a column of accounts', () => {
   });
 
   it.each(lines)(
-    'of the member %s is written, shown, and changes the entity tag and the version',
+    'a column of accounts of the member %s is written, shown, and changes the entity tag and the version',
     async (member, { first, second, required, inEvents }) => {
       const { id, path, token } = await register(accounts, firstValues);
       const before = await accounts.client.get(path, { token });
@@ -90,30 +90,39 @@ describe('a column of accounts', () => {
     },
   );
 
-  it.each(lines)('of the member %s is in the list for staff, if the table says so', async (member, line) => {
-    const { email } = await register(accounts, firstValues);
-    const { body } = await accounts.client.get(`/v1/accounts?email=${encodeURIComponent(email)}`, { token: staff });
-    expect(body.items[0]?.[member]).toEqual(line.forStaff === undefined ? undefined : line.first);
-  });
+  it.each(lines)(
+    'a column of accounts of the member %s is in the list for staff, if the table says so',
+    async (member, line) => {
+      const { email } = await register(accounts, firstValues);
+      const { body } = await accounts.client.get(`/v1/accounts?email=${encodeURIComponent(email)}`, { token: staff });
+      expect(body.items[0]?.[member]).toEqual(line.forStaff === undefined ? undefined : line.first);
+    },
+  );
 
-  it.each(lines)('of the member %s is refused when it is too long, with a pointer', async (member) => {
-    const { path, token } = await register(accounts);
-    const body = { [member]: 'x'.repeat(2_000) };
-    const created = await accounts.client.post('/v1/accounts', {
-      body: { email: 'long@example.com', name: 'Kim Park', password, ...body },
-    });
-    for (const answer of [created, await accounts.client.patch(path, { token, body })])
-      expect([answer.status, answer.body.errors[0]]).toEqual([400, expect.objectContaining({ pointer: `/${member}` })]);
-  });
+  it.each(lines)(
+    'a column of accounts of the member %s is rejected when it is too long, with a pointer',
+    async (member) => {
+      const { path, token } = await register(accounts);
+      const body = { [member]: 'x'.repeat(2_000) };
+      const created = await accounts.client.post('/v1/accounts', {
+        body: { email: 'long@example.com', name: 'Kim Park', password, ...body },
+      });
+      for (const answer of [created, await accounts.client.patch(path, { token, body })])
+        expect([answer.status, answer.body.errors[0]]).toEqual([
+          400,
+          expect.objectContaining({ pointer: `/${member}` }),
+        ]);
+    },
+  );
 
-  it('is in the export of its holder', async () => {
+  it('a column of accounts is in the export of its owner', async () => {
     const { token } = await register(accounts, firstValues);
     const { status, text } = await accounts.client.get('/v1/accounts/me/export', { token });
     expect(status).toBe(200);
     expect(JSON.parse(text).account).toMatchObject(firstValues);
   });
 
-  it('is in the events that the command announces, if the table says so', async () => {
+  it('a column of accounts is in the events that the command announces, if the table says so', async () => {
     const { id } = await register(accounts, firstValues);
     await announceAccounts({ DATABASE_URL: accounts.services.database.urls.accounts });
     const events = await eventsOf(accounts, id);

@@ -62,7 +62,7 @@ const forms = [
 
 describe('an address with an international domain', () => {
   it.each(forms.map((form, index) => [index, form] as const))(
-    'in form %i is the same as in all forms',
+    'an address with an international domain in form %i is the same as in all forms',
     async (_, form) => {
       const name = local();
       const { status, body } = await post(form(name));
@@ -87,7 +87,7 @@ describe('an address with an international domain', () => {
     },
   );
 
-  it('is refused for a change when another account has it in another form', async () => {
+  it('an address with an international domain is rejected for a change when another account has it in another form', async () => {
     const name = local();
     await post(`${name}@bücher.example`);
     const { path, token } = await register(accounts);
@@ -98,7 +98,7 @@ describe('an address with an international domain', () => {
     expect([status, body.pending_email]).toEqual([200, `${name}@münchen.example`]);
   });
 
-  it('stays that of its account when the account writes it in another form', async () => {
+  it('an address with an international domain stays that of its account when the account writes it in another form', async () => {
     const name = local();
     const [ascii, international] = [`${name}@xn--bcher-kva.example`, `${name}@bücher.example`];
     const { id, path, token } = await register(accounts, { email: ascii });
@@ -111,13 +111,13 @@ describe('an address with an international domain', () => {
     expect((await post(ascii)).status).toBe(409);
   });
 
-  it('has one account after concurrent registrations in all forms', async () => {
+  it('an address with an international domain has one account after concurrent registrations in all forms', async () => {
     const name = local();
     const answers = await Promise.all(forms.map((form) => post(form(name))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
   });
 
-  it('of another domain that only looks similar is another address', async () => {
+  it('an address with an international domain of another domain that only looks similar is another address', async () => {
     const name = local();
     expect((await post(`${name}@bücher.example`)).status).toBe(201);
     for (const domain of ['bucher.example', 'buecher.example', 'bücher-example.com']) {
@@ -127,7 +127,7 @@ describe('an address with an international domain', () => {
 });
 
 describe('an address without surrounding blanks', () => {
-  it('is shown and published when it was written with blanks', async () => {
+  it('an address without surrounding blanks is shown and published when it was written with blanks', async () => {
     const email = freshEmail();
     const { body } = await post(`  ${email} `);
     expect(body.email).toBe(email);
@@ -155,7 +155,7 @@ describe('400', () => {
     `${'ü'.repeat(33)}@example.com`,
     `k@${'x'.repeat(64)}.com`,
     `k@${'ü'.repeat(60)}.com`,
-  ])('refuses the address %s for a registration, a change and a search', async (email) => {
+  ])('the accounts API returns 400 for the address %s for a registration, a change and a search', async (email) => {
     const { path, token } = await register(accounts);
     const expected = [{ pointer: '/email', detail: 'must be an e-mail address such as kim@example.com' }];
     const answers = [
@@ -169,7 +169,7 @@ describe('400', () => {
   });
 
   it.each(['kim', 'kim@', '@example.com', 'kim@localhost', 'kim example.com', '%', "' OR 1=1", '*@example.com,'])(
-    'refuses %j as the address of a search by staff, together with all other faults',
+    'the accounts API returns 400 for %j as the address of a search by staff, together with all other faults',
     async (email) => {
       const { status, body } = await find(`email=${encodeURIComponent(email)}&limit=0`);
       expect(status).toBe(400);
@@ -182,14 +182,14 @@ describe('400', () => {
     },
   );
 
-  it('reports a refused address together with all other faults', async () => {
+  it('the accounts API reports a rejected address together with all other faults', async () => {
     const answer = await accounts.client.post('/v1/accounts', { body: { email: 'k@123.45', name: '', password: 'x' } });
     expect(pointersOf(answer).sort()).toEqual(['/email', '/name', '/password']);
   });
 });
 
 describe('the event of an e-mail with a token', () => {
-  it('has the state of the address and the network of the client whose request caused it', async () => {
+  it('the event of an e-mail with a token has the state of the address and the network of the client whose request caused it', async () => {
     const headers = { 'X-Forwarded-For': '2001:db8::7:1' };
     const { body } = await accounts.client.post('/v1/accounts', {
       body: { email: freshEmail(), name: 'Kim', password },
@@ -217,7 +217,7 @@ describe('the event of an e-mail with a token', () => {
 });
 
 describe('accounts of a former release', () => {
-  it('with one mailbox are both kept, both log in with every form, and no further account gets the mailbox', async () => {
+  it('accounts of a previous release with one mailbox are both kept, both log in with every form, and no further account gets the mailbox', async () => {
     const name = local();
     const [unicode, ascii] = [`${name}@bücher.example`, `${name}@xn--bcher-kva.example`];
     const ids = [await insertFormer(unicode), await insertFormer(ascii)];
@@ -251,7 +251,7 @@ describe('accounts of a former release', () => {
     expect((await find(`email=${encodeURIComponent(unicode)}`)).body.items).toHaveLength(2);
   });
 
-  it('can verify an address that they share', async () => {
+  it('accounts of a previous release can verify an address that they share', async () => {
     const name = local();
     await post(`${name}@xn--bcher-kva.example`);
     const id = await insertFormer(`${name}@bücher.example`, { email_verified: false });
@@ -261,7 +261,7 @@ describe('accounts of a former release', () => {
     expect((await verify(accounts, id)).status).toBe(204);
   });
 
-  it('get a new key when a process of the former release changes their address', async () => {
+  it('accounts of a previous release get a new key when a process of the previous release changes their address', async () => {
     const { id, email } = await register(accounts);
     expect(await mailboxKeyOf(id)).toBe(email);
     const changed = `${local()}@bücher.example`;
@@ -273,7 +273,7 @@ describe('accounts of a former release', () => {
     expect((await logIn(accounts, changed.replace('bücher', 'xn--bcher-kva'))).status).toBe(200);
   });
 
-  it('with an address that is no longer accepted still log in', async () => {
+  it('accounts of a previous release with an address that is no longer accepted still log in', async () => {
     const email = `${local()}@123.45`;
     const id = await insertFormer(email);
     expect((await logIn(accounts, email.toUpperCase())).status).toBe(200);

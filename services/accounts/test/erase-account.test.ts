@@ -46,14 +46,14 @@ describe('a pending erasure', () => {
   it.each<[string, () => Promise<TestAnswer>]>([
     ['a password reset', () => reset(holder.email)],
     ['a new password', () => patch({ password: recovered, current_password: password })],
-  ])('is withdrawn by %s, and recorded', async (_, prove) => {
+  ])('a pending erasure is withdrawn by %s, and recorded', async (_, prove) => {
     expect((await erase()).body.erase_at).toEqual(expect.any(String));
     expect([200, 204]).toContain((await prove()).status);
     expect((await read()).erase_at).toBeUndefined();
     expect(await withdrawals()).toBe(1);
   });
 
-  it('of a thief who has changed the address is withdrawn when the change is undone', async () => {
+  it('a pending erasure of a thief who has changed the address is withdrawn when the change is undone', async () => {
     await changeTo(freshEmail());
     expect((await erase()).status).toBe(202);
     expect((await undo()).status).toBe(204);
@@ -62,7 +62,7 @@ describe('a pending erasure', () => {
     expect(await withdrawals()).toBe(1);
   });
 
-  it('of an account with an unverified address is withdrawn by the first verification, also by that of an operator', async () => {
+  it('a pending erasure of an account with an unverified address is withdrawn by the first verification, also by that of an operator', async () => {
     const [byToken, byOperator] = [await register(accounts), await register(accounts)];
     for (const account of [byToken, byOperator]) await eraseIn(48, account);
     expect((await verify(accounts, byToken.id)).status).toBe(204);
@@ -73,13 +73,13 @@ describe('a pending erasure', () => {
     }
   });
 
-  it('of an operator is withdrawn by the same proofs', async () => {
+  it('a pending erasure of an operator is withdrawn by the same proofs', async () => {
     await eraseAsOperator(environment(), holder.id, 7);
     expect((await reset(holder.email)).status).toBe(204);
     expect((await read()).erase_at).toBeUndefined();
   });
 
-  it('is withdrawn by a block, because the person who is blocked may have requested it', async () => {
+  it('a pending erasure is withdrawn by a block, because the person who is blocked may have requested it', async () => {
     await erase();
     await blockAsOperator(environment(), holder.id, 'the holder called');
     const { rows } = await accounts.database.query('SELECT erase_at FROM accounts WHERE id = $1', [holder.id]);
@@ -87,14 +87,14 @@ describe('a pending erasure', () => {
     expect(await withdrawals()).toBe(1);
   });
 
-  it('that is due is not withdrawn by a block', async () => {
+  it('a pending erasure that is due is not withdrawn by a block', async () => {
     await erase();
     await eraseIn(-0.01);
     await blockAsOperator(environment(), holder.id, 'the holder called');
     expect(await withdrawals()).toBe(0);
   });
 
-  it('of a blocked account is withdrawn by a password reset, and the account stays blocked', async () => {
+  it('a pending erasure of a blocked account is withdrawn by a password reset, and the account stays blocked', async () => {
     await blockAsOperator(environment(), holder.id, 'the holder called');
     await eraseAsOperator(environment(), holder.id, 7);
     expect((await reset(holder.email)).status).toBe(204);
@@ -102,7 +102,7 @@ describe('a pending erasure', () => {
     expect(codeOf(await logIn(accounts, holder.email, recovered))).toEqual([403, 'account-blocked']);
   });
 
-  it('is kept by a new name and by a new address, because neither proves who the holder is', async () => {
+  it('a pending erasure stays by a new name and by a new address, because neither proves who the account owner is', async () => {
     await erase();
     expect((await patch({ name: 'Kim Lee' })).status).toBe(200);
     await changeTo(freshEmail());
@@ -110,7 +110,7 @@ describe('a pending erasure', () => {
     expect(await withdrawals()).toBe(0);
   });
 
-  it('that is due is final: tokens are refused, no reset is sent, and the password cannot be changed', async () => {
+  it('a pending erasure that is due is final: tokens are rejected, no reset is sent, and the password cannot be changed', async () => {
     await changeTo(freshEmail());
     const { email } = await read();
     await post('/v1/password-resets', { email });
@@ -124,7 +124,7 @@ describe('a pending erasure', () => {
     expect(await withdrawals()).toBe(0);
   });
 
-  it('is never left after a password reset that runs concurrently with requests for erasure', async () => {
+  it('a pending erasure is never left after a password reset that runs concurrently with requests for erasure', async () => {
     for (let round = 0; round < 5; round += 1) {
       const victim = await register(accounts);
       await verify(accounts, victim.id);
@@ -153,14 +153,14 @@ describe('the erasure of an account that never had a verified address', () => {
     expect(codeOf(await verify(accounts, stranger.id))).toEqual([400, 'invalid-token']);
   });
 
-  it('ends the e-mails to the address, which can be that of another account', async () => {
+  it('the erasure of an account that never had a verified address ends the e-mails to the address, which can be that of another account', async () => {
     const stranger = await register(accounts);
     await erase(stranger);
     const resent = await accounts.client.call('POST', '/v1/email-verifications/resend', { token: stranger.token });
     expect([resent.status, await countEmails(accounts, stranger.id, 'email-verification')]).toEqual([404, 1]);
   });
 
-  it('frees the address, so that nobody can keep its owner from registering it', async () => {
+  it('the erasure of an account that never had a verified address frees the address, so that nobody can keep its owner from registering it', async () => {
     const stranger = await register(accounts);
     await erase(stranger);
     const { email } = stranger;
@@ -176,7 +176,7 @@ describe('the notice about an erasure', () => {
       .filter(({ data }) => data.eraseAt !== undefined)
       .map(({ data: { email, formerEmails, erasureReminder } }) => ({ email, formerEmails, erasureReminder }));
 
-  it('names each other address that was verified in the last 7 days, once', async () => {
+  it('the notice about an erasure names each other address that was verified in the last 7 days, once', async () => {
     const [second, third] = [freshEmail(), freshEmail()];
     await changeTo(second);
     await patch({ email: third, current_password: password });
@@ -187,7 +187,7 @@ describe('the notice about an erasure', () => {
     expect(await notices()).toEqual([{ email: third, formerEmails: [holder.email, second] }]);
   });
 
-  it('names no other address when there was none, and none whose 7 days have passed', async () => {
+  it('the notice about an erasure names no other address when there was none, and none whose 7 days have passed', async () => {
     await changeTo(freshEmail());
     await accounts.database.query("UPDATE email_tokens SET expires_at = now() - interval '1 s' WHERE account_id = $1", [
       holder.id,
@@ -197,7 +197,7 @@ describe('the notice about an erasure', () => {
     expect(await notices()).toEqual([{ email }]);
   });
 
-  it('is repeated once a day before the erasure, to the addresses of that time, also after a restart', async () => {
+  it('the notice about an erasure is repeated once a day before the erasure, to the addresses of that time, also after a restart', async () => {
     await erase();
     const email = freshEmail();
     await changeTo(email);
@@ -222,7 +222,7 @@ describe('the notice about an erasure', () => {
     expect(await remindersOf(early)).toHaveLength(1);
   });
 
-  it('of an operator who leaves at most a day is not repeated', async () => {
+  it('the notice about an erasure of an operator who leaves at most a day is not repeated', async () => {
     await eraseAsOperator(environment(), holder.id, 1);
     await eraseIn(0.9, await register(accounts));
     const other = await register(accounts);

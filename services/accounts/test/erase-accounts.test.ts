@@ -36,7 +36,7 @@ async function storedKeys(): Promise<string[]> {
 }
 
 describe('the stored response to a registration', () => {
-  it('is deleted, and no other response is', async () => {
+  it('the stored response to a registration is deleted, and no other response is', async () => {
     const email = freshEmail();
     const erased = await register({ email });
     const refused = await register({ email }, 409);
@@ -58,7 +58,7 @@ describe('the stored response to a registration', () => {
     await eventually(async () => expect(await storedKeys()).toEqual(kept), 40_000);
   });
 
-  it('is found by an index', async () => {
+  it('the stored response to a registration is found by an index', async () => {
     await client.query('ALTER TABLE idempotency_keys SET (autovacuum_enabled = false)');
     await client.query(
       `INSERT INTO idempotency_keys (account_id, operation_id, key, fingerprint, status, headers, body)

@@ -242,7 +242,7 @@ describe('200', () => {
     whole = JSON.parse(text) as Export;
   });
 
-  it('has every text and every time that the schemas keep about the account', async () => {
+  it('GET /v1/accounts/{accountId}/export has every text and every time that the schemas keep about the account', async () => {
     const missing: string[] = [];
     for (const service of ['accounts', 'orders', 'notifications'] as const) {
       const kept = await keptBy(service, holder.id);
@@ -257,7 +257,7 @@ describe('200', () => {
     expect(missing).toEqual([]);
   });
 
-  it('has the account, its sessions and the tokens that were sent to it', () => {
+  it('GET /v1/accounts/{accountId}/export has the account, its sessions and the tokens that were sent to it', () => {
     expect(whole.account).toMatchObject({
       id: holder.id,
       email: holder.email,
@@ -288,7 +288,7 @@ describe('200', () => {
     expect(whole.recipient).toMatchObject({ email: holder.email, emailVerified: true, locale: 'de-CH' });
   });
 
-  it('has the orders with lines, history, money and reasons', () => {
+  it('GET /v1/accounts/{accountId}/export has the orders with lines, history, money and reasons', () => {
     expect(whole.orders).toHaveLength(2);
     expect(whole.orders[0]).toEqual({
       id: orderId,
@@ -317,7 +317,7 @@ describe('200', () => {
     expect(whole.orders[1]).toMatchObject({ tracking: { carrier: 'Post' }, history: [{}, {}, { by: 'staff' }] });
   });
 
-  it('has no password, no token and nothing of other accounts', async () => {
+  it('GET /v1/accounts/{accountId}/export has no password, no token and nothing of other accounts', async () => {
     const { rows } = await accounts.database.query<{ hash: string }>(
       'SELECT password_hash AS hash FROM accounts WHERE id = $1',
       [holder.id],
@@ -327,7 +327,7 @@ describe('200', () => {
     expect(text).not.toMatch(/argon2|sealedToken|digest|successor|Somebody Else/);
   });
 
-  it('is a file that no cache may store', async () => {
+  it('GET /v1/accounts/{accountId}/export is a file that no cache may store', async () => {
     const { headers } = await take(await loggedIn(holder), holder.path);
     expect(headers['cache-control']).toBe('no-store');
     expect(headers['content-disposition']).toBe(`attachment; filename="account-${holder.id}.json"`);
@@ -335,19 +335,19 @@ describe('200', () => {
     expect(headers['content-length']).toBeUndefined();
   });
 
-  it('answers HEAD like GET, without a body', async () => {
+  it('HEAD returns the headers of GET /v1/accounts/{accountId}/export without a body', async () => {
     const token = await loggedIn(holder);
     const answer = await accounts.client.call('HEAD', '/v1/accounts/me/export', { token });
     expect([answer.status, answer.text]).toEqual([200, '']);
   });
 
-  it('is possible without orders', async () => {
+  it('GET /v1/accounts/{accountId}/export is possible without orders', async () => {
     const newcomer = await register(accounts);
     expect(await exportOf(newcomer)).toMatchObject({ account: { id: newcomer.id }, sessions: [], orders: [] });
     expect(await auditOf(accounts, newcomer.id)).toEqual([{ action: 'exported', detail: {} }]);
   });
 
-  it('has every order of a large account once, oldest first, at the ends of pages and between them', async () => {
+  it('GET /v1/accounts/{accountId}/export has every order of a large account once, oldest first, at the ends of pages and between them', async () => {
     for (const count of [1, 199, 200, 201, 5_000]) {
       const large = await register(accounts);
       const ids = await addOrders(large.id, count);
@@ -356,7 +356,7 @@ describe('200', () => {
     }
   });
 
-  it('needs less memory than the document has', async () => {
+  it('GET /v1/accounts/{accountId}/export needs less memory than the document has', async () => {
     const large = await register(accounts);
     const count = 11_000;
     await addOrders(large.id, count, longName);
@@ -372,7 +372,7 @@ describe('200', () => {
     expect(size).toBeGreaterThan(heap * 1024 * 1024);
   });
 
-  it('has every entry of a long audit log once', async () => {
+  it('GET /v1/accounts/{accountId}/export has every entry of a long audit log once', async () => {
     const busy = await register(accounts);
     await accounts.database.query(
       `INSERT INTO audit_log (id, account_id, action, created_at)
@@ -387,13 +387,13 @@ describe('200', () => {
 });
 
 describe('401', () => {
-  it('is the reply without a token', async () => {
+  it('GET /v1/accounts/{accountId}/export returns 401 without a token', async () => {
     expect((await take(undefined)).status).toBe(401);
   });
 });
 
 describe('403', () => {
-  it('is the reply for another account, with every scope, too', async () => {
+  it('GET /v1/accounts/{accountId}/export returns 403 for another account, with every scope, too', async () => {
     const [holder, other] = [await register(accounts), await register(accounts)];
     const scopes = ['accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write'];
     for (const claims of [{}, { scopes }]) {
@@ -406,7 +406,7 @@ describe('403', () => {
     expect(await auditOf(accounts, other.id)).toEqual([]);
   });
 
-  it('demands a log-in after a renewal, and after a change of the password', async () => {
+  it('GET /v1/accounts/{accountId}/export demands a log-in after a renewal, and after a change of the password', async () => {
     const holder = await register(accounts);
     const renewed = await accounts.services.issuer.sign({ accountId: holder.id });
     const before = await loggedIn(holder);
@@ -429,7 +429,7 @@ describe('403', () => {
     expect(status).toBe(expected);
   });
 
-  it('refuses a token that another issuer renewed after a change, when its log-in was before the change', async () => {
+  it('GET /v1/accounts/{accountId}/export returns 403 for a token that another issuer renewed after a change, when its log-in was before the change', async () => {
     const { id } = await register(accounts);
     const body = { password: 'a short and loud brook', current_password: password };
     const token = await accounts.services.issuer.sign({ accountId: id });
@@ -443,7 +443,7 @@ describe('403', () => {
 });
 
 describe('404', () => {
-  it('is the reply when the account does not exist', async () => {
+  it('GET /v1/accounts/{accountId}/export returns 404 when the account does not exist', async () => {
     const token = await accounts.services.issuer.sign({ loggedIn: true });
     expect((await take(token)).status).toBe(404);
     expect((await take(token, '/v1/accounts/1')).status).toBe(404);
@@ -465,7 +465,7 @@ describe('an unavailable service', () => {
     },
   );
 
-  it('breaks the connection off in the middle of the document, and no connection stays open', async () => {
+  it('an unavailable service breaks the connection off in the middle of the document, and no connection stays open', async () => {
     const holder = await register(accounts);
     await addOrders(holder.id, 3_000, longName);
     const response = await begin(await loggedIn(holder));
@@ -485,7 +485,7 @@ describe('an unavailable service', () => {
     expect(output()).not.toContain('internal-error');
   });
 
-  it('does not matter to an export whose client has left', async () => {
+  it('an unavailable service does not matter to an export whose client has left', async () => {
     const holder = await register(accounts);
     await addOrders(holder.id, 3_000, longName);
     const response = await begin(await loggedIn(holder));
@@ -495,7 +495,7 @@ describe('an unavailable service', () => {
     expect(accounts.services.service('accounts').output()).not.toContain('internal-error');
   });
 
-  it('does not matter to an export whose client leaves before the response', async () => {
+  it('an unavailable service does not matter to an export whose client leaves before the response', async () => {
     const token = await loggedIn(await register(accounts));
     const client = await accounts.database.connect();
     await client.query('BEGIN');

@@ -26,7 +26,7 @@ const get = (path: string, token?: string, headers: Record<string, string> = {})
   accounts.client.get(path, { ...(token === undefined ? {} : { token }), headers });
 
 describe('200', () => {
-  it('returns the account under its id and under me', async () => {
+  it('GET /v1/accounts/{accountId} returns the account under its id and under me', async () => {
     const answer = await get(holder.path, holder.token);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
@@ -42,12 +42,12 @@ describe('200', () => {
     expect(me.headers.etag).toBe(answer.headers.etag);
   });
 
-  it('reads the id in the path in capital letters, too', async () => {
+  it('GET /v1/accounts/{accountId} reads the id in the path in capital letters, too', async () => {
     const answer = await get(`/v1/accounts/${holder.id.toUpperCase()}`, holder.token);
     expect([answer.status, answer.body.id]).toEqual([200, holder.id]);
   });
 
-  it('has the members of the address in one order, whatever order the client sent', async () => {
+  it('GET /v1/accounts/{accountId} has the members of the address in one order, whatever order the client sent', async () => {
     const address = { country: 'CH', city: 'Basel', street_address: 'Lindenweg 4' };
     const { client } = accounts;
     const body = { email: freshEmail(), name: 'Kim', password };
@@ -57,24 +57,24 @@ describe('200', () => {
     expect((await get('/v1/accounts/me', token)).text).toBe(registered.text);
   });
 
-  it('may not be stored by any cache', async () => {
+  it('GET /v1/accounts/{accountId} may not be stored by any cache', async () => {
     const { headers } = await get(holder.path, holder.token);
     expect(headers['cache-control']).toBe('no-store');
     expect(headers.vary).toBe('Authorization');
   });
 
-  it('answers HEAD like GET, without a body', async () => {
+  it('HEAD returns the headers of GET /v1/accounts/{accountId} without a body', async () => {
     const answer = await accounts.client.call('HEAD', holder.path, { token: holder.token });
     expect(answer.status).toBe(200);
     expect(versionOf(answer)).toBe(1);
     expect(answer.text).toBe('');
   });
 
-  it('returns the whole account when If-None-Match names another version', async () => {
+  it('GET /v1/accounts/{accountId} returns the whole account when If-None-Match names another version', async () => {
     expect((await get(holder.path, holder.token, { 'If-None-Match': '"7"' })).status).toBe(200);
   });
 
-  it('returns the whole account when a browser still has that of another caller', async () => {
+  it('GET /v1/accounts/{accountId} returns the whole account when a browser still has that of another caller', async () => {
     const former = await get('/v1/accounts/me', other.token);
     const answer = await get('/v1/accounts/me', holder.token, { 'If-None-Match': former.headers.etag ?? '' });
     expect(versionOf(former)).toBe(versionOf(answer));
@@ -88,7 +88,7 @@ describe('304', () => {
     ['its tag as a weak one', (tag: string) => `W/${tag}`],
     ['its tag among others', (tag: string) => `"7", ${tag}`],
     ['*', () => '*'],
-  ])('answers If-None-Match with %s', async (_, tags) => {
+  ])('GET /v1/accounts/{accountId} answers If-None-Match with %s', async (_, tags) => {
     const { etag = '' } = (await get(holder.path, holder.token)).headers;
     const answer = await get(holder.path, holder.token, { 'If-None-Match': tags(etag) });
     expect([answer.status, answer.headers.etag, answer.text]).toEqual([304, etag, '']);
@@ -96,19 +96,19 @@ describe('304', () => {
 });
 
 describe('400', () => {
-  it('refuses a parameter', async () => {
+  it('GET /v1/accounts/{accountId} returns 400 for a parameter', async () => {
     const answer = await get(`${holder.path}?fields=email`, holder.token);
     expect(answer.status).toBe(400);
     expect(answer.body.errors[0]?.parameter).toBe('fields');
   });
 
-  it('refuses an If-None-Match that is not a list of tags', async () => {
+  it('GET /v1/accounts/{accountId} returns 400 for an If-None-Match that is not a list of tags', async () => {
     expect((await get(holder.path, holder.token, { 'If-None-Match': '1' })).status).toBe(400);
   });
 });
 
 describe('401', () => {
-  it('refuses a request without a token', async () => {
+  it('GET /v1/accounts/{accountId} returns 401 for a request without a token', async () => {
     const answer = await get(holder.path);
     expect(answer.status).toBe(401);
     expect(answer.headers['www-authenticate']).toBe('Bearer realm="shop"');
@@ -119,14 +119,14 @@ describe('401', () => {
     ['a token of another issuer', { issuer: 'https://elsewhere.test' }],
     ['a token for another audience', { audience: 'elsewhere' }],
     ['a token of another type', { type: 'JWT' }],
-  ])('refuses %s', async (_, claims) => {
+  ])('GET /v1/accounts/{accountId} returns 401 for %s', async (_, claims) => {
     const token = await accounts.services.issuer.sign({ accountId: holder.id, ...claims });
     const answer = await get(holder.path, token);
     expect(answer.status).toBe(401);
     expect(answer.headers['www-authenticate']).toContain('error="invalid_token"');
   });
 
-  it('refuses a forged token, and does not reveal the account', async () => {
+  it('GET /v1/accounts/{accountId} returns 401 for a forged token, and does not reveal the account', async () => {
     const token = await accounts.services.issuer.forge({ accountId: holder.id });
     expect((await get(holder.path, token)).status).toBe(401);
     expect((await get(other.path, token)).status).toBe(401);
@@ -134,7 +134,7 @@ describe('401', () => {
 });
 
 describe('403', () => {
-  it('replies equally for an account that exists and for one that does not', async () => {
+  it('GET /v1/accounts/{accountId} returns the same 403 for an account that exists and for one that does not', async () => {
     const instance = { 'X-Request-Id': 'the-same' };
     const foreign = await get(other.path, holder.token, instance);
     const absent = await get('/v1/accounts/0198c0de-0000-7000-8000-000000000000', holder.token, instance);
@@ -144,7 +144,7 @@ describe('403', () => {
     expect({ ...absent.headers, date: '' }).toEqual({ ...foreign.headers, date: '' });
   });
 
-  it('is the reply with every scope, too', async () => {
+  it('GET /v1/accounts/{accountId} returns 403 with every scope, too', async () => {
     const scopes = ['catalogue:write', 'orders:fulfil', 'orders:read-all'];
     const token = await accounts.services.issuer.sign({ accountId: holder.id, scopes });
     expect((await get(other.path, token)).status).toBe(403);
@@ -160,20 +160,20 @@ describe('404', () => {
     '0198c0de00007000800000000000000',
     'null',
     '..%2fme',
-  ])('is the reply for the account %s', async (id) => {
+  ])('GET /v1/accounts/{accountId} returns 404 for the account %s', async (id) => {
     const answer = await get(`/v1/accounts/${id}`, holder.token);
     expect(answer.status).toBe(404);
     expect(answer.body.code).toBe('not-found');
   });
 
-  it('is the reply to a token of an outside provider whose account does not exist', async () => {
+  it('GET /v1/accounts/{accountId} returns 404 to a token of an outside provider whose account does not exist', async () => {
     const token = await accounts.services.issuer.sign({ accountId: '0198c0de-0000-7000-8000-000000000000' });
     expect((await get('/v1/accounts/me', token)).status).toBe(404);
   });
 });
 
 describe('405', () => {
-  it('names the permitted methods', async () => {
+  it('GET /v1/accounts/{accountId} names the permitted methods', async () => {
     const answer = await accounts.client.call('DELETE', holder.path, { token: holder.token });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe('PATCH, GET, HEAD, OPTIONS');

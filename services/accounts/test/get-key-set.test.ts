@@ -50,7 +50,7 @@ const newToken = async (): Promise<string> => (await logIn(accounts, holder.emai
 const use = (token: string) => accounts.client.get('/v1/accounts/me', { token });
 
 describe('200', () => {
-  it('contains the current and the next key, without their private parts', async () => {
+  it('GET /.well-known/jwks.json contains the current and the next key, without their private parts', async () => {
     const answer = await accounts.client.get(path);
     expect(answer.status).toBe(200);
     expect(answer.body.keys).toHaveLength(2);
@@ -59,7 +59,7 @@ describe('200', () => {
     expect(answer.headers['cache-control']).toBe('public, max-age=1');
   });
 
-  it('contains the same keys after a restart', async () => {
+  it('GET /.well-known/jwks.json contains the same keys after a restart', async () => {
     const before = await published();
     await restart();
     expect(await published()).toEqual(before);
@@ -74,7 +74,7 @@ describe('200', () => {
 });
 
 describe('304', () => {
-  it('answers a conditional request until the keys change', async () => {
+  it('GET /.well-known/jwks.json answers a conditional request until the keys change', async () => {
     const { headers } = await accounts.client.get(path);
     const known = { headers: { 'If-None-Match': headers.etag ?? '' } };
     const answer = await accounts.client.get(path, known);
@@ -86,7 +86,7 @@ describe('304', () => {
 });
 
 describe('a rotation', () => {
-  it('promotes the next key, keeps the former one published, and refuses no token', async () => {
+  it('promotes the next key, keeps the previous one published, and rejects no token', async () => {
     const [current, next, before] = [await kidOf('current'), await kidOf('next'), await newToken()];
     expect(decodeProtectedHeader(before).kid).toBe(current);
     await eventually(async () => expect((await use(before)).status).toBe(200));
@@ -102,7 +102,7 @@ describe('a rotation', () => {
     expect(await published()).toContain(current);
   });
 
-  it('waits until verifiers have read the next key, so that immediate further rotations refuse no token', async () => {
+  it('a rotation waits until verifiers have read the next key, so that immediate further rotations reject no token', async () => {
     await rotate();
     let done = false;
     const rotating = rotateKeys(database, encryption).finally(() => {
@@ -115,7 +115,7 @@ describe('a rotation', () => {
     expect(new Set(used.slice(1))).toEqual(new Set([200]));
   });
 
-  it('leaves one current and one next key after several concurrent rotations', async () => {
+  it('a rotation leaves one current and one next key after several concurrent rotations', async () => {
     await age();
     const before = await listKeys(database);
     // The table is locked until both calls wait for the lock.
@@ -133,7 +133,7 @@ describe('a rotation', () => {
     expect(states).toHaveLength(before.length + 2);
   });
 
-  it('removes a former key after its last token has expired, and deletes its private part immediately', async () => {
+  it('a rotation removes a previous key after its last token has expired, and deletes its private part immediately', async () => {
     const kid = await kidOf('retiring');
     const retired = (ago: string) =>
       accounts.database.query('UPDATE signing_keys SET retired_at = now() - $2::interval WHERE kid = $1', [kid, ago]);
@@ -145,7 +145,7 @@ describe('a rotation', () => {
     for (const row of rows) expect(row.private_key).toBeNull();
   });
 
-  it('is refused when the key set would exceed the size that verifiers accept', async () => {
+  it('a rotation is rejected when the key set would exceed the size that verifiers accept', async () => {
     await accounts.database.query(
       `INSERT INTO signing_keys (kid, state, public_jwk, retired_at)
        SELECT 'filler-' || n, 'retiring', '{}', now() FROM generate_series(1, 30) AS n`,
@@ -158,7 +158,7 @@ describe('a rotation', () => {
 describe('a revocation', () => {
   beforeEach(age);
 
-  it('removes the current key from the set immediately; the next key replaces it', async () => {
+  it('a revocation removes the current key from the set immediately; the next key replaces it', async () => {
     const [current, next, before] = [await kidOf('current'), await kidOf('next'), await newToken()];
     await eventually(async () => expect((await use(before)).status).toBe(200));
     await revokeKey(database, encryption, current);
@@ -169,7 +169,7 @@ describe('a revocation', () => {
     expect((await use(token)).status).toBe(200);
   });
 
-  it('replaces a next key, and leaves the current one', async () => {
+  it('a revocation replaces a next key, and leaves the current one', async () => {
     const [current, next] = [await kidOf('current'), await kidOf('next')];
     await revokeKey(database, encryption, next);
     expect(await published()).not.toContain(next);
@@ -177,26 +177,26 @@ describe('a revocation', () => {
     expect(await published()).toContain(await kidOf('next'));
   });
 
-  it('removes a retiring key from the set', async () => {
+  it('a revocation removes a retiring key from the set', async () => {
     await rotate();
     const kid = await kidOf('retiring');
     await revokeKey(database, encryption, kid);
     expect(await published()).not.toContain(kid);
   });
 
-  it('changes nothing when it is repeated', async () => {
+  it('a revocation changes nothing when it is repeated', async () => {
     const before = await listKeys(database);
     await revokeKey(database, encryption, await kidOf('revoked'));
     expect(await listKeys(database)).toEqual(before);
   });
 
-  it('leaves no private part behind', async () => {
+  it('a revocation leaves no private part behind', async () => {
     const { rows } = await accounts.database.query("SELECT private_key FROM signing_keys WHERE state = 'revoked'");
     expect(rows.length).toBeGreaterThan(0);
     for (const row of rows) expect(row.private_key).toBeNull();
   });
 
-  it('refuses a key that does not exist', async () => {
+  it('a revocation rejects a key that does not exist', async () => {
     await expect(revokeKey(database, encryption, 'no-such-key')).rejects.toThrow('there is no signing key no-such-key');
   });
 });

@@ -29,7 +29,7 @@ const post = (body: unknown, headers: Record<string, string> = {}) =>
   accounts.client.post('/v1/tokens', { body, headers });
 
 describe('200', () => {
-  it('issues an access token that verifiers accept', async () => {
+  it('POST /v1/tokens issues an access token that verifiers accept', async () => {
     const { status, body, headers } = await logIn(accounts, holder.email);
     expect(status).toBe(200);
     expect(headers['cache-control']).toBe('no-store');
@@ -57,19 +57,19 @@ describe('200', () => {
     expect(exp - iat).toBe(900);
   });
 
-  it('gives every token an id of its own', async () => {
+  it('POST /v1/tokens gives every token an id of its own', async () => {
     const [one, two] = [await logIn(accounts, holder.email), await logIn(accounts, holder.email)];
     expect(decodeJwt(one.body.access_token).jti).not.toBe(decodeJwt(two.body.access_token).jti);
   });
 
   it.each([(email: string) => email.toUpperCase(), (email: string) => `  ${email}  `])(
-    'logs in whatever the spelling of the e-mail',
+    'POST /v1/tokens logs in whatever the spelling of the e-mail',
     async (spell) => {
       expect((await logIn(accounts, spell(holder.email))).status).toBe(200);
     },
   );
 
-  it('renews with a refresh token and replaces it', async () => {
+  it('POST /v1/tokens renews with a refresh token and replaces it', async () => {
     const first = await refreshTokenOf(accounts, holder);
     const answer = await refresh(accounts, first);
     expect(answer.status).toBe(200);
@@ -95,7 +95,7 @@ describe('200', () => {
     }
   });
 
-  it('stores refresh tokens as digests only', async () => {
+  it('POST /v1/tokens stores refresh tokens as digests only', async () => {
     const token = await refreshTokenOf(accounts, holder);
     const { rows } = await accounts.database.query(
       "SELECT string_agg(t::text, '') || string_agg(f::text, '') AS everything " +
@@ -104,7 +104,7 @@ describe('200', () => {
     expect(rows[0].everything).not.toContain(token);
   });
 
-  it('writes a log-in into the audit log', async () => {
+  it('POST /v1/tokens writes a log-in into the audit log', async () => {
     const { id, email } = await register(accounts);
     await post({ email, password }, { 'X-Request-Id': 'audited-log-in' });
     expect(await auditOf(accounts, id)).toEqual([{ action: 'login-succeeded', detail: {} }]);
@@ -116,7 +116,7 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it('refuses an Idempotency-Key together with all other faults, and issues nothing', async () => {
+  it('POST /v1/tokens returns 400 for an Idempotency-Key together with all other faults, and issues nothing', async () => {
     const { id, email } = await register(accounts);
     const headers = { 'Idempotency-Key': 'log-in-1' };
     const answer = await post({ email, password }, headers);
@@ -150,7 +150,7 @@ describe('400', () => {
     [{ grant_type: 'password', username: 'a@example.com', password }, ['/grant_type', '/username', '/email']],
     [{ email: 'a@example.com', password: 'a\0bcdefgh' }, ['/password']],
     [[], ['']],
-  ])('refuses %j', async (body, pointers) => {
+  ])('POST /v1/tokens returns 400 for %j', async (body, pointers) => {
     const answer = await post(body);
     expect(answer.status).toBe(400);
     expect(pointersOf(answer).sort()).toEqual([...pointers].sort());
@@ -158,7 +158,7 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it('replies equally to a wrong password and to an unknown e-mail address', async () => {
+  it('POST /v1/tokens returns the same 401 to a wrong password and to an unknown e-mail address', async () => {
     const instance = { 'X-Request-Id': 'the-same' };
     const wrong = await post({ email: holder.email, password: 'not the river' }, instance);
     const unknown = await post({ email: freshEmail(), password }, instance);
@@ -170,7 +170,7 @@ describe('401', () => {
   });
 
   it.each(['x', 'not an e-mail', "' OR 1=1 --", 'a@example.com\0'.replace('\0', ''), '%'])(
-    'knows no e-mail %j',
+    'POST /v1/tokens knows no e-mail %j',
     async (email) => {
       expect((await post({ email, password })).status).toBe(401);
     },
@@ -184,11 +184,11 @@ describe('401', () => {
       'the hash itself',
       '$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
     ],
-  ])('refuses a password %s', async (_, secret) => {
+  ])('POST /v1/tokens returns 401 for a password %s', async (_, secret) => {
     expect((await logIn(accounts, holder.email, secret)).status).toBe(401);
   });
 
-  it('writes a failed log-in into the audit log, with and without an account', async () => {
+  it('POST /v1/tokens writes a failed log-in into the audit log, with and without an account', async () => {
     const { email, id } = await register(accounts);
     await post({ email, password: 'not the river' }, { 'X-Request-Id': 'failed-known' });
     await post({ email: freshEmail(), password }, { 'X-Request-Id': 'failed-unknown' });
@@ -201,14 +201,14 @@ describe('401', () => {
     ]);
   });
 
-  it('refuses an unknown refresh token', async () => {
+  it('POST /v1/tokens returns 401 for an unknown refresh token', async () => {
     const answer = await refresh(accounts, 'A'.repeat(43));
     expect(answer.status).toBe(401);
     expect(answer.body.code).toBe('invalid-credentials');
     expect(answer.headers['www-authenticate']).toBe('Bearer realm="shop"');
   });
 
-  it('refuses an access token as a refresh token, and a refresh token as an access token', async () => {
+  it('POST /v1/tokens returns 401 for an access token as a refresh token, and a refresh token as an access token', async () => {
     const { body } = await logIn(accounts, holder.email);
     const asRefresh = await post({ refresh_token: body.access_token });
     expect(asRefresh.status).toBe(400);
@@ -216,7 +216,7 @@ describe('401', () => {
     expect(asAccess.status).toBe(401);
   });
 
-  it('ends the family when a token is reused after its successor, and replies as for an unknown token', async () => {
+  it('POST /v1/tokens ends the family when a token is reused after its successor, and replies as for an unknown token', async () => {
     const { id, email } = await register(accounts);
     const first = (await logIn(accounts, email)).body.refresh_token;
     const otherFamily = (await logIn(accounts, email)).body.refresh_token;
@@ -235,7 +235,7 @@ describe('401', () => {
     ]);
   });
 
-  it('ends the family when a refresh token is reused after a minute, although its successor is unused', async () => {
+  it('POST /v1/tokens ends the family when a refresh token is reused after a minute, although its successor is unused', async () => {
     const { id, email } = await register(accounts);
     const first = (await logIn(accounts, email)).body.refresh_token;
     const second = (await refresh(accounts, first)).body.refresh_token;
@@ -252,7 +252,7 @@ describe('401', () => {
     expect((await refresh(accounts, second)).status).toBe(401);
   });
 
-  it('does not repeat a successor of an expired family', async () => {
+  it('POST /v1/tokens does not repeat a successor of an expired family', async () => {
     const { id, email } = await register(accounts);
     const first = (await logIn(accounts, email)).body.refresh_token;
     await refresh(accounts, first);
@@ -263,7 +263,7 @@ describe('401', () => {
     expect((await refresh(accounts, first)).status).toBe(401);
   });
 
-  it('leaves at most one unused token in a family after concurrent requests with its old and new tokens', async () => {
+  it('POST /v1/tokens leaves at most one unused token in a family after concurrent requests with its old and new tokens', async () => {
     for (let round = 0; round < 5; round += 1) {
       const first = await refreshTokenOf(accounts, holder);
       const second = (await refresh(accounts, first)).body.refresh_token;
@@ -282,7 +282,7 @@ describe('401', () => {
     expect((await refresh(accounts, token)).status).toBe(401);
   });
 
-  it('leaves no valid token from a log-in that was concurrent with a change of the password', async () => {
+  it('POST /v1/tokens leaves no valid token from a log-in that was concurrent with a change of the password', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { email, path, token } = await register(accounts);
       const [changed, ...logIns] = await Promise.all([

@@ -46,7 +46,7 @@ const makeOlder = (minutes: number, id: string) =>
   );
 
 describe('200', () => {
-  it('lists a session that ended, and not the others', async () => {
+  it('GET /internal/ended-sessions lists a session that ended, and not the others', async () => {
     const [ended, alive] = [await begin(), await begin()];
     await logOut(ended.refreshToken);
     expect(await accounts.client.get('/internal/ended-sessions')).toMatchObject({
@@ -55,7 +55,7 @@ describe('200', () => {
     expect((await refresh(accounts, alive.refreshToken)).status).toBe(200);
   });
 
-  it('continues after the answer before, and lists the oldest session first', async () => {
+  it('GET /internal/ended-sessions continues after the answer before, and lists the oldest session first', async () => {
     const sessions = [await begin(), await begin(), await begin()];
     for (const { refreshToken } of sessions) await logOut(refreshToken);
     expect((await read()).sessionIds).toEqual(sessions.map(({ id }) => id));
@@ -86,13 +86,13 @@ describe('200', () => {
     }
   });
 
-  it('lists everything for a cursor of the future, which a restored database gets', async () => {
+  it('GET /internal/ended-sessions lists everything for a cursor of the future, which a restored database gets', async () => {
     const session = await begin();
     await logOut(session.refreshToken);
     expect((await read('9999999999999999999')).sessionIds).toEqual([session.id]);
   });
 
-  it('lists everything for a cursor of another timeline, which a server gets after a failover', async () => {
+  it('GET /internal/ended-sessions lists everything for a cursor of another timeline, which a server gets after a failover', async () => {
     const session = await begin();
     await logOut(session.refreshToken);
     const { next } = await read();
@@ -102,7 +102,7 @@ describe('200', () => {
     await eventually(async () => expect((await read((await read()).next)).sessionIds).toEqual([]));
   });
 
-  it('lists no session that ended 20 minutes ago, before and after its row is deleted', async () => {
+  it('GET /internal/ended-sessions lists no session that ended 20 minutes ago, before and after its row is deleted', async () => {
     const [old, young] = [newId(), newId()];
     await accounts.database.query(
       `INSERT INTO ended_sessions (session_id, ended_at)
@@ -115,7 +115,7 @@ describe('200', () => {
     expect(rows).toEqual([{ session_id: young }]);
   });
 
-  it('lists no session whose last access token has expired when it ends', async () => {
+  it('GET /internal/ended-sessions lists no session whose last access token has expired when it ends', async () => {
     const [idle, renewed] = [await begin(), await begin()];
     await makeOlder(21, idle.id);
     await makeOlder(60, renewed.id);
@@ -125,7 +125,7 @@ describe('200', () => {
     expect((await read()).sessionIds).toEqual([renewed.id]);
   });
 
-  it('counts a repeated renewal as a use', async () => {
+  it('GET /internal/ended-sessions counts a repeated renewal as a use', async () => {
     const session = await begin();
     await refresh(accounts, session.refreshToken);
     await accounts.database.query('UPDATE refresh_families SET last_used_at = NULL');
@@ -137,8 +137,11 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it.each(['', '-1', 'a', '1e3', '99999999999999999999'])('refuses since=%s', async (since) => {
-    const { status, body } = await accounts.client.get(`/internal/ended-sessions?since=${since}`);
-    expect([status, body.errors?.[0]?.parameter]).toEqual([400, 'since']);
-  });
+  it.each(['', '-1', 'a', '1e3', '99999999999999999999'])(
+    'GET /internal/ended-sessions returns 400 for since=%s',
+    async (since) => {
+      const { status, body } = await accounts.client.get(`/internal/ended-sessions?since=${since}`);
+      expect([status, body.errors?.[0]?.parameter]).toEqual([400, 'since']);
+    },
+  );
 });

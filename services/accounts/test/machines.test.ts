@@ -42,7 +42,7 @@ async function endedSessions(): Promise<readonly string[]> {
 }
 
 describe('a token of a machine', () => {
-  it('has its scopes and no account, and no refresh token comes with it', async () => {
+  it('a token of a machine has its scopes and no account, and no refresh token comes with it', async () => {
     const machine = await create();
     const { status, headers, body } = await withSecret(machine);
     expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
@@ -60,7 +60,7 @@ describe('a token of a machine', () => {
     expect(exp - iat).toBe(900);
   });
 
-  it('is refused where an operation acts for the holder of an account', async () => {
+  it('a token of a machine is rejected where an operation acts for the owner of an account', async () => {
     const token = await accounts.services.issuer.sign({ isMachine: true, scopes: ['accounts:support'] });
     for (const [method, path] of [
       ['GET', '/v1/accounts/me'],
@@ -78,7 +78,7 @@ describe('a token of a machine', () => {
     }
   });
 
-  it('permits the operations of its scopes', async () => {
+  it('a token of a machine permits the operations of its scopes', async () => {
     const accountId = newId();
     const token = await accounts.services.issuer.sign({ accountId, isMachine: true, scopes: ['accounts:support'] });
     const { id } = await register(accounts);
@@ -90,7 +90,7 @@ describe('a token of a machine', () => {
 });
 
 describe('a client id', () => {
-  it('may be written in capitals, and the token has it in lower case', async () => {
+  it('a client id may be written in capitals, and the token has it in lower case', async () => {
     const machine = await create();
     const { status, body } = await obtain(machine.clientId.toUpperCase(), machine.clientSecret);
     expect(status).toBe(200);
@@ -99,7 +99,7 @@ describe('a client id', () => {
 });
 
 describe('a wrong secret', () => {
-  it('gets the same answer as an unknown client id, and is recorded', async () => {
+  it('a wrong secret gets the same answer as an unknown client id, and is recorded', async () => {
     const machine = await create();
     const attempts = [
       await obtain(machine.clientId, 'wrong'),
@@ -123,7 +123,7 @@ describe('a wrong secret', () => {
     ]);
   });
 
-  it('neither the database nor the log contains the secret of a machine', async () => {
+  it('a wrong secret neither the database nor the log contains the secret of a machine', async () => {
     const { clientId, clientSecret } = await create();
     await obtain(clientId, clientSecret);
     const { rows } = await accounts.database.query<{ row: string }>(
@@ -152,19 +152,19 @@ describe('400', () => {
     [{ grant_type, client_id: [client_id], client_secret }],
     [{ grant_type, client_id, client_secret: '' }],
     [{ grant_type, client_id, client_secret: 'x'.repeat(129) }],
-  ])('refuses %j', async (body) => {
+  ])('POST /v1/tokens returns 400 for %j', async (body) => {
     const answer = await post(body);
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid-request']);
   });
 
-  it('names the members that a log-in lacks, as before', async () => {
+  it('POST /v1/tokens names the members that a log-in lacks, as before', async () => {
     expect(pointersOf(await post({})).sort()).toEqual(['/email', '/password']);
     expect((await logIn(accounts, freshEmail())).status).toBe(401);
   });
 });
 
 describe('a rotation', () => {
-  it('keeps the former secret for 24 hours, and no earlier one', async () => {
+  it('a rotation keeps the previous secret for 24 hours, and no earlier one', async () => {
     const first = await create();
     const second = await rotateMachine(environment(), first.name, false);
     expect([(await withSecret(first)).status, (await withSecret(second)).status]).toEqual([200, 200]);
@@ -181,7 +181,7 @@ describe('a rotation', () => {
     expect([(await withSecret(second)).status, (await withSecret(third)).status]).toEqual([401, 200]);
   });
 
-  it('ends the former secrets and their access tokens with --now', async () => {
+  it('a rotation ends the previous secrets and their access tokens with --now', async () => {
     const first = await create();
     const { sid } = decodeJwt((await withSecret(first)).body.access_token);
     const second = await rotateMachine(environment(), first.name, true);
@@ -192,7 +192,7 @@ describe('a rotation', () => {
 });
 
 describe('a revocation', () => {
-  it('ends every secret and access token, and frees the name', async () => {
+  it('a revocation ends every secret and access token, and frees the name', async () => {
     const first = await create();
     const second = await rotateMachine(environment(), first.name, false);
     const sids = [await withSecret(first), await withSecret(second)].map(
@@ -213,7 +213,7 @@ describe('a revocation', () => {
     ]);
   });
 
-  it('leaves no valid token of a log-in that races with it', async () => {
+  it('a revocation leaves no valid token of a log-in that races with it', async () => {
     for (let round = 0; round < 10; round += 1) {
       const machine = await create();
       const [one, two] = await Promise.all([

@@ -75,7 +75,7 @@ describe('a log-in', () => {
 });
 
 describe('503', () => {
-  it('refuses requests beyond the queue with Retry-After, and serves the others', async () => {
+  it('the accounts service returns 503 for requests beyond the queue with Retry-After, and serves the others', async () => {
     const { email } = await register(accounts);
     const answers = await Promise.all(Array.from({ length: 30 }, () => logIn(accounts, email)));
     const served = answers.filter(({ status }) => status === 200);
@@ -90,7 +90,7 @@ describe('503', () => {
     expect((await logIn(accounts, email)).status).toBe(200);
   });
 
-  it('does not affect a repeated registration, which needs no hash', async () => {
+  it('the accounts service does not affect a repeated registration, which needs no hash', async () => {
     const body = { email: freshEmail(), name: 'Kim Park', password };
     const send = () => accounts.client.post('/v1/accounts', { body, headers: { 'Idempotency-Key': 'once hashed' } });
     expect((await send()).status).toBe(201);
@@ -98,7 +98,7 @@ describe('503', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
   });
 
-  it('is the reply to known and unknown e-mail addresses alike', async () => {
+  it('the accounts service returns 503 to known and unknown e-mail addresses alike', async () => {
     const { email } = await register(accounts);
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, index) => logIn(accounts, index % 2 === 0 ? email : freshEmail())),
@@ -138,7 +138,7 @@ const registerFrom = (
   });
 
 describe('many registrations of one client network', () => {
-  it('do not delay a log-in from another network', async () => {
+  it('many registrations of one client network do not delay a log-in from another network', async () => {
     const own = await startAccounts({ environment: { HASH_CONCURRENCY: '1' } });
     const { email } = await register(own);
     let done = 0;
@@ -152,7 +152,7 @@ describe('many registrations of one client network', () => {
     await own.services.stop();
   });
 
-  it('are refused a second before the deadline that the gateway sends, and are not hashed', async () => {
+  it('many registrations of one client network are rejected a second before the deadline that the gateway sends, and are not hashed', async () => {
     const own = await startAccounts({ environment: { HASH_CONCURRENCY: '1' } });
     const flood = Array.from({ length: 100 }, () => registerFrom(own, '192.0.2.1', { 'Request-Timeout-Ms': '1200' }));
     const statuses = (await Promise.all(flood)).map(({ status }) => status);
@@ -162,7 +162,7 @@ describe('many registrations of one client network', () => {
     await own.services.stop();
   });
 
-  it('are not hashed when their clients have left', async () => {
+  it('many registrations of one client network are not hashed when their clients have left', async () => {
     const own = await startAccounts({ environment: { HASH_CONCURRENCY: '1' } });
     const leaving = new AbortController();
     const flood = Array.from({ length: 100 }, () =>

@@ -34,7 +34,7 @@ const confirm = (token: string, password = newPassword, headers: Record<string, 
 const sent = () => emailTokenOf(accounts, holder.id, 'password-reset');
 
 describe('202', () => {
-  it('is the same answer for every address, in any spelling', async () => {
+  it('POST /v1/password-resets returns 202 for every address, in any spelling', async () => {
     const headers = { 'X-Request-Id': 'the-same' };
     const answers = await Promise.all(
       [holder.email, ` ${holder.email.toUpperCase()}`, freshEmail(), 'no address'].map((email) =>
@@ -49,7 +49,7 @@ describe('202', () => {
     expect(rows.filter((row) => row.account_id === null)).toHaveLength(2);
   });
 
-  it('takes the same time whether or not the account exists', async () => {
+  it('POST /v1/password-resets takes the same time whether or not the account exists', async () => {
     const time = async (email: string): Promise<number> => {
       const start = performance.now();
       await ask(email);
@@ -67,7 +67,7 @@ describe('202', () => {
     expect(Math.abs(known - unknown)).toBeLessThan(atThisPace(30));
   });
 
-  it('replaces the former token, and keeps the last one after 5 e-mails in an hour', async () => {
+  it('POST /v1/password-resets replaces the previous token, and keeps the last one after 5 e-mails in an hour', async () => {
     await ask();
     const first = await sent();
     for (let more = 0; more < 6; more += 1) expect((await ask()).status).toBe(202);
@@ -76,7 +76,7 @@ describe('202', () => {
     expect((await confirm(await sent())).status).toBe(204);
   });
 
-  it('sends an e-mail again an hour after the first of 5, also when requests without one came in between', async () => {
+  it('POST /v1/password-resets sends an e-mail again an hour after the first of 5, also when requests without one came in between', async () => {
     const count = () => countEmails(accounts, holder.id, 'password-reset');
     for (let each = 0; each < 10; each += 1) expect((await ask()).status).toBe(202);
     expect(await count()).toBe(5);
@@ -92,7 +92,7 @@ describe('202', () => {
 });
 
 describe('204', () => {
-  it('sets the password, ends every session, verifies the address and notifies the holder', async () => {
+  it('a password reset sets the password, ends every session, verifies the address and notifies the account owner', async () => {
     const session = await refreshTokenOf(accounts, holder);
     await accounts.client.patch(holder.path, { token: holder.token, body: { email: freshEmail() } });
     await ask();
@@ -110,7 +110,7 @@ describe('204', () => {
     expect(stale.body.code).toBe('reauthentication-required');
   });
 
-  it('is the answer to one of many concurrent requests with one token', async () => {
+  it('a password reset returns 204 to one of many concurrent requests with one token', async () => {
     await ask();
     const token = await sent();
     const answers = await Promise.all([1, 2, 3, 4, 5].map((n) => confirm(token, `the new one ${n}`)));
@@ -119,7 +119,7 @@ describe('204', () => {
     expect((await logIn(accounts, holder.email, `the new one ${statuses.indexOf(204) + 1}`)).status).toBe(200);
   });
 
-  it('is repeated for a repeated Idempotency-Key', async () => {
+  it('the 204 of a password reset is repeated for a repeated Idempotency-Key', async () => {
     await ask();
     const token = await sent();
     const headers = { 'Idempotency-Key': `reset-${holder.id}` };
@@ -128,7 +128,7 @@ describe('204', () => {
     expect((await confirm(token, 'quite another one', headers)).status).toBe(422);
   });
 
-  it('leaves no session of a log-in with the old password that runs at the same time', async () => {
+  it('a password reset leaves no session of a log-in with the old password that runs at the same time', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { email, id } = await register(accounts);
       await ask(email);
@@ -147,7 +147,7 @@ describe('204', () => {
 });
 
 describe('400', () => {
-  it('is the same for an unknown, a used and an expired token', async () => {
+  it('a password reset returns the same 400 for an unknown, a used and an expired token', async () => {
     await ask();
     const used = await sent();
     await confirm(used);
@@ -160,12 +160,12 @@ describe('400', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   });
 
-  it('lists a missing address, token and password', async () => {
+  it('a password reset lists a missing address, token and password', async () => {
     expect((await accounts.client.post('/v1/password-resets', { body: {} })).status).toBe(400);
     expect((await accounts.client.post('/v1/password-resets/confirm', { body: {} })).body.errors).toHaveLength(2);
   });
 
-  it('refuses the token after the address was changed', async () => {
+  it('a password reset returns 400 for the token after the address was changed', async () => {
     await ask();
     const token = await sent();
     await accounts.client.patch(holder.path, { token: holder.token, body: { email: freshEmail() } });
@@ -176,7 +176,7 @@ describe('400', () => {
 });
 
 describe('422', () => {
-  it('refuses a common password and keeps the token', async () => {
+  it('a password reset returns 422 for a common password and keeps the token', async () => {
     await ask();
     const token = await sent();
     const answer = await confirm(token, 'Iloveyou');

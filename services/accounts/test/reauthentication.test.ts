@@ -35,7 +35,7 @@ async function tokenOf(email: string, secret = password): Promise<string> {
 const patch = (token: string, body: object) => accounts.client.patch('/v1/accounts/me', { token, body });
 
 describe('an access token from before a change of credentials', () => {
-  it('cannot change the password or the e-mail address, whereas a new token of the same second can', async () => {
+  it('an access token from before a change of credentials cannot change the password or the e-mail address, whereas a new token of the same second can', async () => {
     const { email } = await register(accounts);
     const stolen = await tokenOf(email);
     expect((await patch(await tokenOf(email), { password: newPassword })).status).toBe(200);
@@ -55,7 +55,7 @@ describe('an access token from before a change of credentials', () => {
     expect(refused).toContainEqual([again.status, again.body.code]);
   });
 
-  it('is also one from before the verification of a new address', async () => {
+  it('an access token from before a change of credentials is also one from before the verification of a new address', async () => {
     const { email, id } = await register(accounts);
     const token = await tokenOf(email);
     expect((await patch(token, { email: freshEmail() })).status).toBe(200);
@@ -64,7 +64,7 @@ describe('an access token from before a change of credentials', () => {
     expect([stale.status, stale.body.code]).toEqual([403, 'reauthentication-required']);
   });
 
-  it('can still change other members, and may repeat the present address', async () => {
+  it('an access token from before a change of credentials can still change other members, and may repeat the present address', async () => {
     const { email, id } = await register(accounts);
     const token = await tokenOf(email);
     const next = freshEmail();
@@ -73,7 +73,7 @@ describe('an access token from before a change of credentials', () => {
     expect((await patch(token, { name: 'Ada', email: next })).status).toBe(200);
   });
 
-  it('changes the credentials once when many concurrent requests use it', async () => {
+  it('an access token from before a change of credentials changes the credentials once when many concurrent requests use it', async () => {
     const { email, id } = await register(accounts);
     const token = await tokenOf(email);
     const answers = await Promise.all(Array.from({ length: 6 }, (_, n) => patch(token, { password: `new one ${n}` })));
@@ -85,7 +85,7 @@ describe('an access token from before a change of credentials', () => {
 });
 
 describe('a renewed access token', () => {
-  it('keeps the time of the log-in, and is no proof of the holder', async () => {
+  it('a renewed access token keeps the time of the log-in, and is no proof of the account owner', async () => {
     const { email } = await register(accounts);
     const { body } = await logIn(accounts, email);
     const { auth_time: loggedInAt, iat } = decodeJwt(body.access_token);
@@ -101,7 +101,7 @@ describe('a renewed access token', () => {
 });
 
 describe('the event of a change', () => {
-  it('names the replaced credentials and the former address', async () => {
+  it('the event of a change names the replaced credentials and the previous address', async () => {
     const { email, id } = await register(accounts);
     await verify(accounts, id);
     const next = freshEmail();
@@ -128,7 +128,7 @@ describe('the event of a change', () => {
 });
 
 describe('a log-in', () => {
-  it('cannot be renewed after its end, even when it was renewed often', async () => {
+  it('a log-in cannot be renewed after its end, even when it was renewed often', async () => {
     const { id, email } = await register(accounts);
     const { body } = await logIn(accounts, email);
     await accounts.database.query(

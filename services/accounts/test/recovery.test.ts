@@ -35,7 +35,7 @@ const { environment, post, patch, read, erase, changeTo, undo, confirmReset, res
 );
 
 describe('an address whose change can still be undone', () => {
-  it('belongs to its account: a registration of it and a change to it are refused as for a registered one', async () => {
+  it('an address whose change can still be undone belongs to its account: a registration of it and a change to it are rejected as for a registered one', async () => {
     await changeTo(freshEmail());
     const other = await register(accounts);
     for (const email of [holder.email, ` ${holder.email.toUpperCase()} `]) {
@@ -50,7 +50,7 @@ describe('an address whose change can still be undone', () => {
     expect((await logIn(accounts, holder.email)).status).toBe(200);
   });
 
-  it('is not taken by a change that was requested before it became a former address', async () => {
+  it('an address whose change can still be undone is not taken by a change that was requested before it became a previous address', async () => {
     const other = await register(accounts);
     const { token } = other;
     await changeTo(freshEmail());
@@ -65,7 +65,7 @@ describe('an address whose change can still be undone', () => {
     expect((await undo()).status).toBe(204);
   });
 
-  it('is kept although it is registered in the moment in which the change takes effect', async () => {
+  it('an address whose change can still be undone stays although it is registered in the moment in which the change takes effect', async () => {
     for (let round = 0; round < 5; round += 1) {
       holder = await register(accounts);
       await verify(accounts, holder.id);
@@ -86,7 +86,7 @@ describe('an address whose change can still be undone', () => {
     }
   });
 
-  it('belongs to its account also when the last release made the token', async () => {
+  it('an address whose change can still be undone belongs to its account also when the previous release made the token', async () => {
     await changeTo(freshEmail());
     await accounts.database.query('UPDATE email_tokens SET email_key = NULL WHERE account_id = $1', [holder.id]);
     const email = holder.email.toUpperCase();
@@ -94,13 +94,13 @@ describe('an address whose change can still be undone', () => {
     expect((await post('/v1/accounts', { email: freshEmail(), name: 'Next', password })).status).toBe(201);
   });
 
-  it('can be registered when the change can no longer be undone', async () => {
+  it('an address whose change can still be undone can be registered when the change can no longer be undone', async () => {
     await changeTo(freshEmail());
     await accounts.database.query('UPDATE email_tokens SET expires_at = now() WHERE account_id = $1', [holder.id]);
     expect((await post('/v1/accounts', { email: holder.email, name: 'Next', password })).status).toBe(201);
   });
 
-  it('is taken back by a verified change to it as by undoing the change: later addresses undo nothing', async () => {
+  it('an address whose change can still be undone is taken back by a verified change to it as by undoing the change: later addresses undo nothing', async () => {
     const email = freshEmail();
     await changeTo(email);
     await patch({ email: holder.email, current_password: password });
@@ -118,7 +118,7 @@ describe('undoing a change of the address', () => {
     expect((await logIn(accounts, holder.email, recovered)).status).toBe(200);
   };
 
-  it('voids a password that was set after the change, and sends a reset to the restored address', async () => {
+  it('undoing a change of the address voids a password that was set after the change, and sends a reset to the restored address', async () => {
     const email = freshEmail();
     await changeTo(email);
     expect((await reset(email, holder, stolen)).status).toBe(204);
@@ -131,14 +131,14 @@ describe('undoing a change of the address', () => {
     await setsNewPassword();
   });
 
-  it('voids a password that was set together with the new address, before it is verified', async () => {
+  it('undoing a change of the address voids a password that was set together with the new address, before it is verified', async () => {
     await patch({ email: freshEmail(), password: stolen, current_password: password });
     expect((await undo()).status).toBe(204);
     expect((await logIn(accounts, holder.email, stolen)).status).toBe(401);
     await setsNewPassword();
   });
 
-  it('voids a password that was set in the days before the change, and no older one', async () => {
+  it('undoing a change of the address voids a password that was set in the days before the change, and no older one', async () => {
     await patch({ password: stolen, current_password: password });
     await patch({ email: freshEmail(), current_password: stolen });
     await accounts.database.query(
@@ -157,7 +157,7 @@ describe('undoing a change of the address', () => {
     expect((await logIn(accounts, holder.email, recovered)).status).toBe(200);
   });
 
-  it('keeps a password that nobody has set since, and sends the reset all the same', async () => {
+  it('undoing a change of the address keeps a password that nobody has set since, and sends the reset all the same', async () => {
     const email = freshEmail();
     await changeTo(email);
     for (let each = 0; each < 6; each += 1) await post('/v1/password-resets', { email });
@@ -168,7 +168,7 @@ describe('undoing a change of the address', () => {
 });
 
 describe('a blocked account', () => {
-  it('does not get the new address of a change, until it is unblocked', async () => {
+  it('a blocked account does not get the new address of a change, until it is unblocked', async () => {
     const email = freshEmail();
     await patch({ email, current_password: password });
     await blockAsOperator(environment(), holder.id, 'the holder called');
@@ -179,7 +179,7 @@ describe('a blocked account', () => {
     expect((await read()).email).toBe(email);
   });
 
-  it('accepts no new password, no new address and no erasure with a token that is still valid', async () => {
+  it('a blocked account accepts no new password, no new address and no erasure with a token that is still valid', async () => {
     await blockAsOperator(environment(), holder.id, 'the holder called');
     const changes = [{ password: stolen }, { email: freshEmail() }];
     for (const change of changes)
@@ -187,7 +187,7 @@ describe('a blocked account', () => {
     expect(codeOf(await erase())).toEqual([403, 'account-blocked']);
   });
 
-  it('gets its former address back when the change is undone', async () => {
+  it('a blocked account gets its previous address back when the change is undone', async () => {
     await changeTo(freshEmail());
     await blockAsOperator(environment(), holder.id, 'the holder called');
     expect((await undo()).status).toBe(204);

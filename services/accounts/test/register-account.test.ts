@@ -26,7 +26,7 @@ const post = (body: unknown, headers: Record<string, string> = {}) =>
 const valid = (more: object = {}) => ({ email: freshEmail(), name: 'Kim Park', password, ...more });
 
 describe('201', () => {
-  it('returns the account without its password, with its URL and its version', async () => {
+  it('POST /v1/accounts returns the account without its password, with its URL and its version', async () => {
     const body = valid({ phone_number: '+33 (0)4-72.00', shipping_address: address });
     const answer = await post(body);
     expect(answer.status).toBe(201);
@@ -40,18 +40,18 @@ describe('201', () => {
     expect((await accounts.client.get(answer.headers.location ?? '', { token })).body).toEqual(answer.body);
   });
 
-  it('needs no more than e-mail, name and password', async () => {
+  it('POST /v1/accounts needs no more than e-mail, name and password', async () => {
     const { body } = await post(valid());
     expect(Object.keys(body).sort()).toEqual(['email', 'email_verified', 'id', 'name']);
   });
 
-  it('stores the password as argon2id with 19 MiB, 2 passes and 1 lane', async () => {
+  it('POST /v1/accounts stores the password as argon2id with 19 MiB, 2 passes and 1 lane', async () => {
     const { body } = await post(valid());
     const { rows } = await accounts.database.query('SELECT password_hash FROM accounts WHERE id = $1', [body.id]);
     expect(rows[0].password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   });
 
-  it('returns and publishes the e-mail as it was written, without surrounding blanks', async () => {
+  it('POST /v1/accounts returns and publishes the e-mail as it was written, without surrounding blanks', async () => {
     const email = ` Mixed.Case-${process.pid}@Example.COM `;
     const { status, body } = await post(valid({ email }));
     expect(status).toBe(201);
@@ -60,7 +60,7 @@ describe('201', () => {
     expect(event.data.email).toBe(email.trim());
   });
 
-  it('publishes the account once, in the same transaction', async () => {
+  it('POST /v1/accounts publishes the account once, in the same transaction', async () => {
     const { body, headers } = await post(valid({ name: 'Ada' }), { 'X-Request-Id': 'registration-of-ada' });
     expect(headers['x-request-id']).toBe('registration-of-ada');
     expect(await eventsOf(accounts, body.id)).toEqual([
@@ -92,7 +92,7 @@ describe('201', () => {
     ['shipping_address', { city: 'x'.repeat(200) }],
     ['password', 'eight ch'],
     ['password', '🗝'.repeat(128)],
-  ])('accepts the %s %j and returns it', async (member, value) => {
+  ])('POST /v1/accounts accepts the %s %j and returns it', async (member, value) => {
     const { status, body } = await post(valid({ [member]: value }));
     expect(status).toBe(201);
     if (member !== 'password') expect(body[member]).toEqual(value);
@@ -103,17 +103,17 @@ describe('201', () => {
     'a+b.c@sub.example.co',
     'δοκιμή@παράδειγμα.gr',
     `${'x'.repeat(64)}@${'y'.repeat(63)}.${'z'.repeat(63)}.example.com`,
-  ])('accepts the e-mail address %s', async (email) => {
+  ])('POST /v1/accounts accepts the e-mail address %s', async (email) => {
     expect((await post(valid({ email }))).status).toBe(201);
   });
 
-  it('normalises text to NFC', async () => {
+  it('POST /v1/accounts normalises text to NFC', async () => {
     const { body } = await post(valid({ name: 'Rene\u0301', shipping_address: { city: 'Cafe\u0301' } }));
     expect(body.name).toBe('Ren\u00e9');
     expect(body.shipping_address).toMatchObject({ city: 'Caf\u00e9' });
   });
 
-  it('accepts a password in any Unicode normalization form at log-in', async () => {
+  it('POST /v1/accounts accepts a password in any Unicode normalization form at log-in', async () => {
     const { body } = await post(valid({ password: 're\u0301sume\u0301 perdu' }));
     const logIn = await accounts.client.post('/v1/tokens', {
       body: { email: body.email, password: 'r\u00e9sum\u00e9 perdu' },
@@ -121,7 +121,7 @@ describe('201', () => {
     expect(logIn.status).toBe(200);
   });
 
-  it('has one effect for one idempotency key', async () => {
+  it('POST /v1/accounts has one effect for one idempotency key', async () => {
     const body = valid();
     const key = { 'Idempotency-Key': 'register once' };
     const first = await post(body, key);
@@ -135,7 +135,7 @@ describe('201', () => {
     expect(await eventsOf(accounts, first.body.id)).toHaveLength(1);
   });
 
-  it('stores nothing of a password for a repeated request', async () => {
+  it('POST /v1/accounts stores nothing of a password for a repeated request', async () => {
     await post(valid({ password: 'the secret of the lake' }), { 'Idempotency-Key': 'a secret' });
     const { rows } = await accounts.database.query('SELECT idempotency_keys::text AS row FROM idempotency_keys');
     expect(rows.length).toBeGreaterThan(0);
@@ -192,7 +192,7 @@ describe('400', () => {
     [{ accountId: '0198c0de-0000-7000-8000-000000000000' }, '/accountId'],
     [{ name: 'a\0b' }, '/name'],
     [{ name: 'a\ud800b' }, '/name'],
-  ])('refuses %j', async (more, pointer) => {
+  ])('POST /v1/accounts returns 400 for %j', async (more, pointer) => {
     const before = await countAccounts(accounts);
     const answer = await post(valid(more));
     expect(answer.status).toBe(400);
@@ -205,7 +205,7 @@ describe('400', () => {
     '{"__proto__":{"scopes":["orders:read-all"]}}',
     '{"constructor":1}',
     '{"shipping_address":{"prototype":1}}',
-  ])('refuses the member in %s', async (rawBody) => {
+  ])('POST /v1/accounts returns 400 for the member in %s', async (rawBody) => {
     const answer = await accounts.client.post('/v1/accounts', {
       rawBody,
       headers: { 'Content-Type': 'application/json' },
@@ -213,7 +213,7 @@ describe('400', () => {
     expect(answer.status).toBe(400);
   });
 
-  it('reports all faults together', async () => {
+  it('POST /v1/accounts reports all faults together', async () => {
     const answer = await post({
       email: 'no',
       name: '',
@@ -227,7 +227,7 @@ describe('400', () => {
     );
   });
 
-  it('reports faults of the text of the body together with all others', async () => {
+  it('POST /v1/accounts reports faults of the text of the body together with all others', async () => {
     const rawBody = '{"email":"no","name":"a\\u0000b","name":"x","phone_number":1.0000000000000000001}';
     const answer = await accounts.client.post('/v1/accounts', {
       rawBody,
@@ -247,13 +247,13 @@ describe('400', () => {
     expect(pointersOf({ body } as typeof answer).sort()).toEqual(['/email', '/name', '/password']);
   });
 
-  it('describes the fault of an e-mail address in words', async () => {
+  it('POST /v1/accounts describes the fault of an e-mail address in words', async () => {
     const { body } = await post(valid({ email: 'kim at example.com' }));
     expect(body.errors).toEqual([{ pointer: '/email', detail: 'must be an e-mail address such as kim@example.com' }]);
   });
 
   it.each(['', '{', 'null', '[]', '"x"', '1e400', '{"email":"a@example.com",}', '\ufeff{}'])(
-    'refuses the body %j',
+    'POST /v1/accounts returns 400 for the body %j',
     async (rawBody) => {
       const answer = await accounts.client.post('/v1/accounts', {
         rawBody,
@@ -263,14 +263,14 @@ describe('400', () => {
     },
   );
 
-  it.each([' ', 'é', 'x'.repeat(256)])('refuses the idempotency key %j', async (key) => {
+  it.each([' ', 'é', 'x'.repeat(256)])('POST /v1/accounts returns 400 for the idempotency key %j', async (key) => {
     const sent = Buffer.from(key, 'utf8').toString('latin1');
     const answer = await post(valid(), { 'Idempotency-Key': sent });
     expect(answer.status).toBe(400);
     expect(answer.body.errors[0]?.header).toBe('Idempotency-Key');
   });
 
-  it('accepts an e-mail address that takes a backtracking pattern exponential time', async () => {
+  it('POST /v1/accounts accepts an e-mail address that takes a backtracking pattern exponential time', async () => {
     const answer = await post(valid({ email: `${'a.'.repeat(8_000)}@${'a-'.repeat(1_900)}` }));
     expect(answer.status).toBe(400);
   });
@@ -282,7 +282,7 @@ describe('409', () => {
     ['in other case', (email: string) => email.toUpperCase()],
     ['with blanks around', (email: string) => `  ${email} `],
     ['in another Unicode form', (email: string) => email.normalize('NFD')],
-  ])('refuses a registered e-mail %s', async (_, change) => {
+  ])('POST /v1/accounts returns 409 for a registered e-mail %s', async (_, change) => {
     const email = `é-${freshEmail()}`;
     expect((await post(valid({ email }))).status).toBe(201);
     const answer = await post(valid({ email: change(email) }));
@@ -291,7 +291,7 @@ describe('409', () => {
     expect(pointersOf(answer)).toEqual(['/email']);
   });
 
-  it('accepts one of many concurrent requests', async () => {
+  it('POST /v1/accounts accepts one of many concurrent requests', async () => {
     const email = freshEmail();
     const answers = await Promise.all(Array.from({ length: 8 }, () => post(valid({ email }))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
@@ -300,7 +300,7 @@ describe('409', () => {
     expect(await eventsOf(accounts, rows[0].id)).toHaveLength(1);
   });
 
-  it('stores the refusal under an idempotency key', async () => {
+  it('POST /v1/accounts stores the error response under an idempotency key', async () => {
     const { body: taken } = await post(valid());
     const body = valid({ email: taken.email });
     const key = { 'Idempotency-Key': 'refused once' };
@@ -313,7 +313,7 @@ describe('409', () => {
 
 describe('415', () => {
   it.each(['text/plain', 'application/merge-patch+json', 'application/x-www-form-urlencoded'])(
-    'refuses %s',
+    'POST /v1/accounts returns 415 for %s',
     async (type) => {
       const answer = await post(valid(), { 'Content-Type': type });
       expect(answer.status).toBe(415);
@@ -324,7 +324,7 @@ describe('415', () => {
 
 describe('422', () => {
   it.each(['password', 'Password', 'PASSWORD1', '12345678', 'iloveyou', 'qwertyuiop', 'trustno1'])(
-    'refuses the common password %s',
+    'POST /v1/accounts returns 422 for the common password %s',
     async (common) => {
       const answer = await post(valid({ password: common }));
       expect(answer.status).toBe(422);
@@ -333,7 +333,7 @@ describe('422', () => {
     },
   );
 
-  it('refuses an idempotency key of another request', async () => {
+  it('POST /v1/accounts returns 422 for an idempotency key of another request', async () => {
     const key = { 'Idempotency-Key': 'of another' };
     expect((await post(valid(), key)).status).toBe(201);
     const answer = await post(valid(), key);

@@ -25,7 +25,7 @@ afterAll(() => accounts.services.stop());
 const revoke = (body: unknown) => accounts.client.post('/v1/tokens/revoke', { body });
 
 describe('204', () => {
-  it('ends the token, and no other log-in', async () => {
+  it('POST /v1/tokens/revoke ends the token, and no other log-in', async () => {
     const [token, other] = [await refreshTokenOf(accounts, holder), await refreshTokenOf(accounts, holder)];
     const answer = await revoke({ refresh_token: token });
     expect(answer.status).toBe(204);
@@ -34,14 +34,14 @@ describe('204', () => {
     expect((await refresh(accounts, other)).status).toBe(200);
   });
 
-  it('ends the whole family when the token was used before', async () => {
+  it('POST /v1/tokens/revoke ends the whole family when the token was used before', async () => {
     const first = await refreshTokenOf(accounts, holder);
     const second = (await refresh(accounts, first)).body.refresh_token;
     await revoke({ refresh_token: first });
     expect((await refresh(accounts, second)).status).toBe(401);
   });
 
-  it('does not reveal whether the token existed', async () => {
+  it('POST /v1/tokens/revoke does not reveal whether the token existed', async () => {
     const token = await refreshTokenOf(accounts, holder);
     const answers = [
       await revoke({ refresh_token: token }),
@@ -51,7 +51,7 @@ describe('204', () => {
     expect(answers.map(({ status }) => status)).toEqual([204, 204, 204]);
   });
 
-  it('leaves no valid token after a concurrent renewal and revocation', async () => {
+  it('POST /v1/tokens/revoke leaves no valid token after a concurrent renewal and revocation', async () => {
     for (let round = 0; round < 5; round += 1) {
       const token = await refreshTokenOf(accounts, holder);
       const [revoked, renewed] = await Promise.all([revoke({ refresh_token: token }), refresh(accounts, token)]);
@@ -63,7 +63,7 @@ describe('204', () => {
 });
 
 describe('a renewal that waits for a log-out', () => {
-  it('is refused, and does not count as the reuse of a token', async () => {
+  it('a renewal that waits for a log-out is rejected, and does not count as the reuse of a token', async () => {
     const { database } = accounts;
     const token = await refreshTokenOf(accounts, holder);
     const logOut = await database.connect();
@@ -89,7 +89,7 @@ describe('400', () => {
     [{ refresh_token: '' }, '/refresh_token'],
     [{ token: 'x', refresh_token: 'x' }, '/token'],
     [[], ''],
-  ])('refuses %j', async (body, pointer) => {
+  ])('POST /v1/tokens/revoke returns 400 for %j', async (body, pointer) => {
     const answer = await revoke(body);
     expect(answer.status).toBe(400);
     expect(pointersOf(answer)).toContain(pointer);
@@ -97,7 +97,7 @@ describe('400', () => {
 });
 
 describe('415', () => {
-  it('refuses a form', async () => {
+  it('POST /v1/tokens/revoke returns 415 for a form', async () => {
     const answer = await accounts.client.post('/v1/tokens/revoke', {
       rawBody: 'token=x',
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },

@@ -52,7 +52,7 @@ it('runs calls up to its limit concurrently, the others in their order, and cont
   expect(started).toContain('d');
 });
 
-it('refuses a call that has waited for the maximum time, and never runs it', async () => {
+it('rejects a call that has waited for the maximum time, and never runs it', async () => {
   const { started, refused, call, finishAll } = observed();
   call('a');
   call('b', { maximumWait: 5 });
@@ -104,7 +104,7 @@ it('lets no number of known clients keep out the others', async () => {
   expect(started.indexOf('stranger')).toBeLessThanOrEqual(2);
 });
 
-it('refuses the newest call of the network with most calls for a call of another network', async () => {
+it('rejects the newest call of the network with most calls for a call of another network', async () => {
   const { refused, call, finishAll } = observed({ waiting: 3 });
   for (const name of names('a', 4)) call(name, { network: 'one' });
   call('b0', { network: 'two' });

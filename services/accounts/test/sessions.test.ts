@@ -62,7 +62,7 @@ describe('GET /v1/sessions', () => {
     expect(last).toMatchObject({ address: '2001:db8::1', user_agent: 'Browser/2', current: false });
   });
 
-  it('shows the time, the address and the user agent of the last renewal', async () => {
+  it('GET /v1/sessions shows the time, the address and the user agent of the last renewal', async () => {
     const holder = await register(accounts);
     const begun = await begin(holder, { 'User-Agent': 'Browser/1', 'X-Forwarded-For': '203.0.113.7' });
     const renewed = sessionIn(
@@ -81,7 +81,7 @@ describe('GET /v1/sessions', () => {
     ['a text that is no address', { 'X-Forwarded-For': 'unknown' }],
     ['several addresses', { 'X-Forwarded-For': '203.0.113.7, 203.0.113.8' }],
     ['an address with a long zone', { 'X-Forwarded-For': `fe80::1%${'z'.repeat(40)}` }],
-  ])('shows no address for %s', async (_name, headers) => {
+  ])('GET /v1/sessions shows no address for %s', async (_name, headers) => {
     const { token } = await begin(await register(accounts), headers);
     expect((await list(token)).body.items[0]).not.toHaveProperty('address');
   });
@@ -90,17 +90,17 @@ describe('GET /v1/sessions', () => {
     ['control characters', 'one\ttwo \x85 three', 'one two   three'],
     ['more than 200 characters', 'x'.repeat(300), 'x'.repeat(200)],
     ['characters of Latin-1', 'caf\xe9', 'caf\xe9'],
-  ])('shows a user agent with %s in an acceptable form', async (_name, sent, shown) => {
+  ])('GET /v1/sessions shows a user agent with %s in an acceptable form', async (_name, sent, shown) => {
     const { token } = await begin(await register(accounts), { 'User-Agent': sent });
     expect((await list(token)).body.items[0]?.user_agent).toBe(shown);
   });
 
-  it('shows no user agent that is empty', async () => {
+  it('GET /v1/sessions shows no user agent that is empty', async () => {
     const { token } = await begin(await register(accounts), { 'User-Agent': '' });
     expect((await list(token)).body.items[0]).not.toHaveProperty('user_agent');
   });
 
-  it('shows sessions from before the upgrade, and leaves out those that have expired', async () => {
+  it('GET /v1/sessions shows sessions from before the upgrade, and leaves out those that have expired', async () => {
     const holder = await register(accounts);
     const [old, expired, current] = [await begin(holder), await begin(holder), await begin(holder)];
     const set = (change: string, { id }: Session) =>
@@ -113,7 +113,7 @@ describe('GET /v1/sessions', () => {
     expect(shown?.last_used_at).toBe(shown?.created_at);
   });
 
-  it('lists at most 100 sessions, among them the current one', async () => {
+  it('GET /v1/sessions lists at most 100 sessions, among them the current one', async () => {
     const holder = await register(accounts);
     const current = await begin(holder);
     await accounts.database.query(
@@ -127,13 +127,13 @@ describe('GET /v1/sessions', () => {
     expect(ids[0]).toBe(current.id);
   });
 
-  it('is 401 without a token', async () => {
+  it('GET /v1/sessions is 401 without a token', async () => {
     expect((await accounts.client.get('/v1/sessions')).status).toBe(401);
   });
 });
 
 describe('DELETE /v1/sessions/{sessionId}', () => {
-  it('ends the session and no other, once', async () => {
+  it('DELETE /v1/sessions/{sessionId} ends the session and no other, once', async () => {
     const holder = await register(accounts);
     const [current, ended] = [await begin(holder), await begin(holder)];
     const answer = await end(current.token, ended.id);
@@ -145,19 +145,19 @@ describe('DELETE /v1/sessions/{sessionId}', () => {
     expect(await auditOf(accounts, holder.id)).toContainEqual({ action: 'sessions-ended', detail: { sessions: 1 } });
   });
 
-  it('ends the current session', async () => {
+  it('DELETE /v1/sessions/{sessionId} ends the current session', async () => {
     const session = await begin(await register(accounts));
     expect((await end(session.token, session.id)).status).toBe(204);
     expect(await canRenew(session)).toBe(false);
   });
 
-  it('ends a session whose id is written in capitals', async () => {
+  it('DELETE /v1/sessions/{sessionId} ends a session whose id is written in capitals', async () => {
     const session = await begin(await register(accounts));
     expect((await end(session.token, session.id.toUpperCase())).status).toBe(204);
     expect(await canRenew(session)).toBe(false);
   });
 
-  it("is 404 for another account's session, an unknown one, and a value that is no UUID", async () => {
+  it("DELETE /v1/sessions/{sessionId} is 404 for another account's session, an unknown one, and a value that is not a UUID", async () => {
     const [mine, foreign] = [await begin(await register(accounts)), await begin(await register(accounts))];
     for (const id of [foreign.id, newId(), 'current']) {
       const answer = await end(mine.token, id);
@@ -167,7 +167,7 @@ describe('DELETE /v1/sessions/{sessionId}', () => {
     expect(await canRenew(mine)).toBe(true);
   });
 
-  it('leaves no valid refresh token after a concurrent renewal', async () => {
+  it('DELETE /v1/sessions/{sessionId} leaves no valid refresh token after a concurrent renewal', async () => {
     const holder = await register(accounts);
     const current = await begin(holder);
     for (let round = 0; round < 5; round += 1) {
@@ -182,7 +182,7 @@ describe('DELETE /v1/sessions/{sessionId}', () => {
 });
 
 describe('DELETE /v1/sessions', () => {
-  it('ends all sessions of the account but the current one', async () => {
+  it('DELETE /v1/sessions ends all sessions of the account but the current one', async () => {
     const [holder, other] = [await register(accounts), await register(accounts)];
     const [first, current, last] = [await begin(holder), await begin(holder), await begin(holder)];
     const foreign = await begin(other);
@@ -192,7 +192,7 @@ describe('DELETE /v1/sessions', () => {
     expect(await auditOf(accounts, holder.id)).toContainEqual({ action: 'sessions-ended', detail: { sessions: 2 } });
   });
 
-  it('is 204 when there is no other session, and writes nothing into the audit log', async () => {
+  it('DELETE /v1/sessions is 204 when there is no other session, and writes nothing into the audit log', async () => {
     const holder = await register(accounts);
     const session = await begin(holder);
     expect((await endOthers(session.token)).status).toBe(204);
@@ -200,7 +200,7 @@ describe('DELETE /v1/sessions', () => {
     expect((await auditOf(accounts, holder.id)).map(({ action }) => action)).toEqual(['login-succeeded']);
   });
 
-  it('answers concurrent requests of several sessions and their renewals without a failure', async () => {
+  it('DELETE /v1/sessions answers concurrent requests of several sessions and their renewals without a failure', async () => {
     const holder = await register(accounts);
     for (let round = 0; round < 3; round += 1) {
       const sessions = await Promise.all(Array.from({ length: 6 }, () => begin(holder)));
@@ -218,7 +218,7 @@ describe('DELETE /v1/sessions', () => {
 });
 
 describe('a token without the claim sid', () => {
-  it('is valid, belongs to no session, and ends all of them', async () => {
+  it('a token without the claim sid is valid, belongs to no session, and ends all of them', async () => {
     const service = accounts.services.service('accounts');
     await service.restart({ JWKS_URL: accounts.services.issuer.jwksUrl });
     const holder = await register(accounts);

@@ -38,11 +38,11 @@ it('lists, rotates and revokes keys, and returns the keys after each change', as
   expect(await checkSigningKeys(environment())).toEqual(revoked);
 });
 
-it('refuses to revoke a key that does not exist', async () => {
+it('rejects to revoke a key that does not exist', async () => {
   await expect(revokeSigningKey(environment(), 'no-such-key')).rejects.toThrow('there is no signing key no-such-key');
 });
 
-it('refuses a secret that did not encrypt the keys', async () => {
+it('rejects a secret that did not encrypt the keys', async () => {
   const wrong = { ...environment(), KEY_ENCRYPTION_SECRET: Buffer.alloc(32, 8).toString('base64url') };
   await expect(checkSigningKeys(wrong)).rejects.toThrow('KEY_ENCRYPTION_SECRET does not open the signing keys');
 });

@@ -78,7 +78,7 @@ it('changes neither the entity tag nor the representation, and publishes no even
   expect(await eventsOf(accounts, id)).toHaveLength(1);
 });
 
-it('refuses an e-mail address without an account', async () => {
+it('rejects an e-mail address without an account', async () => {
   await expect(grant('nobody@example.com', 'orders:fulfil')).rejects.toThrow(
     new StartError('there is no account with the e-mail nobody@example.com: it has to be registered first'),
   );

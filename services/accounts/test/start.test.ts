@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => accounts.services.stop());
 
 describe('start', () => {
-  it('names every mistake in the environment on a line of its own, and repeats no secret', async () => {
+  it('names every configuration error in the environment on a line of its own, and repeats no secret', async () => {
     const service = accounts.services.service('accounts');
     const wrong = {
       KEY_ENCRYPTION_SECRET: 'short',
@@ -72,7 +72,7 @@ describe('500', () => {
 });
 
 describe('an unavailable database', () => {
-  it('causes 503 with Retry-After until it is back, without a restart', async () => {
+  it('an unavailable database causes 503 with Retry-After until it is back, without a restart', async () => {
     const holder = await register(accounts);
     const name = new URL(accounts.services.database.adminUrl).pathname.slice(1);
     const { adminUrl } = accounts.services.database;

@@ -53,7 +53,7 @@ async function readAll(path: string): Promise<TestAnswer['body']['items']> {
 }
 
 describe('GET /v1/accounts', () => {
-  it('finds one account by its whole e-mail address in any spelling, with the members that staff needs', async () => {
+  it('GET /v1/accounts finds one account by its whole e-mail address in any spelling, with the members that staff needs', async () => {
     const { id, email } = await register(accounts, { locale: 'de-CH', phone_number: '+41 61 555 01 23' });
     for (const spelling of [email, ` ${email.toUpperCase()} `]) {
       const { status, body } = await find({ email: spelling });
@@ -78,7 +78,7 @@ describe('GET /v1/accounts', () => {
     expect(idsOf(await find({ email: email.slice(0, -1) }))).toEqual([]);
   });
 
-  it('finds accounts by the beginning of the e-mail address or the name, and each of them once', async () => {
+  it('GET /v1/accounts finds accounts by the beginning of the e-mail address or the name, and each of them once', async () => {
     const stem = `zo${newId().slice(-6)}`;
     const { id: byEmail } = await register(accounts, { email: `${stem}@example.com` });
     const { id: byName } = await register(accounts, { name: `${stem.toUpperCase()} Müller` });
@@ -95,14 +95,14 @@ describe('GET /v1/accounts', () => {
     ['ΟΔΟΣ', 'οδος', 'οδοσ', 'ΟΔΟΣ'],
     ['İsmail', 'İsmail', 'i\u0307smail'],
     ['Straße', 'straße', 'STRAẞE'],
-  ])('finds an account by the name %j in capital and in small letters', async (name, ...spellings) => {
+  ])('GET /v1/accounts finds an account by the name %j in capital and in small letters', async (name, ...spellings) => {
     const stem = newId().slice(-6);
     const { id } = await register(accounts, { name: `${name} ${stem}` });
     for (const spelling of spellings)
       expect([spelling, idsOf(await find({ q: `${spelling} ${stem}` }))]).toEqual([spelling, [id]]);
   });
 
-  it('pages through the accounts, and a cursor belongs to its query', async () => {
+  it('GET /v1/accounts pages through the accounts, and a cursor belongs to its query', async () => {
     const stem = `zp${newId().slice(-6)}`;
     const ids: string[] = [];
     for (let index = 0; index < 5; index += 1) {
@@ -116,7 +116,7 @@ describe('GET /v1/accounts', () => {
   });
 
   it.each(['%_%', "' OR ''='", '\\\\\\', 'a%%', '___', '"""', '\u0130\u0130\u0130', '👩‍👩‍👧', '￿￿￿'])(
-    'takes the text %j literally',
+    'GET /v1/accounts takes the text %j literally',
     async (q) => {
       const { status, body } = await find({ q });
       expect([status, body.items]).toEqual([200, []]);
@@ -132,12 +132,12 @@ describe('GET /v1/accounts', () => {
     [{ email: '' }, 'email', 'must not have fewer than 1 character'],
     [{ q: 'kim', name: 'kim' }, 'name', expect.stringContaining('is not a known parameter')],
     [{ q: 'kim', limit: '101' }, 'limit', 'must be <= 100'],
-  ])('refuses the query %j', async (query, parameter, detail) => {
+  ])('GET /v1/accounts rejects the query %j', async (query, parameter, detail) => {
     const { status, body } = await find(query as Record<string, string>);
     expect([status, body.errors]).toEqual([400, [expect.objectContaining({ parameter, detail })]]);
   });
 
-  it('reads few rows of many, also for the first letters of many names', async () => {
+  it('GET /v1/accounts reads few rows of many, also for the first letters of many names', async () => {
     const database = accounts.database;
     await database.query(
       `INSERT INTO accounts (id, email, email_key, name, password_hash, email_verified, version)
@@ -169,7 +169,7 @@ describe('a blocked account', () => {
     expect((await act(holder.id, 'block')).status).toBe(204);
   });
 
-  it('cannot log in, and the right password is told why', async () => {
+  it('a blocked account cannot log in, and the right password is told why', async () => {
     const { status, body } = await logIn(accounts, holder.email);
     expect([status, body.code, body.detail]).toEqual([
       403,
@@ -178,7 +178,7 @@ describe('a blocked account', () => {
     ]);
   });
 
-  it('cannot be told from an account that does not exist without the password', async () => {
+  it('a blocked account cannot be told from an account that does not exist without the password', async () => {
     const [blocked, absent] = await Promise.all([
       logIn(accounts, holder.email, 'a wrong and dry desert'),
       logIn(accounts, freshEmail(), 'a wrong and dry desert'),
@@ -192,11 +192,11 @@ describe('a blocked account', () => {
     expect(blocked.status).toBe(401);
   });
 
-  it('cannot renew a log-in', async () => {
+  it('a blocked account cannot renew a log-in', async () => {
     expect((await refresh(accounts, refreshToken)).status).toBe(401);
   });
 
-  it('stays blocked after a password reset', async () => {
+  it('a blocked account stays blocked after a password reset', async () => {
     await accounts.client.post('/v1/password-resets', { body: { email: holder.email } });
     const reset = { token: await emailTokenOf(accounts, holder.id, 'password-reset'), password: 'a new and deep lake' };
     expect((await accounts.client.post('/v1/password-resets/confirm', { body: reset })).status).toBe(204);
@@ -204,20 +204,20 @@ describe('a blocked account', () => {
     expect((await logIn(accounts, holder.email)).status).toBe(401);
   });
 
-  it('is shown as blocked, since the first of several blocks', async () => {
+  it('a blocked account is shown as blocked, since the first of several blocks', async () => {
     const since = (await find({ email: holder.email })).body.items[0]?.blocked_at;
     expect(since).toEqual(expect.any(String));
     expect((await act(holder.id, 'block', { reason: 'Again' })).status).toBe(204);
     expect((await find({ email: holder.email })).body.items[0]?.blocked_at).toBe(since);
   });
 
-  it('can log in after it was unblocked', async () => {
+  it('a blocked account can log in after it was unblocked', async () => {
     expect((await act(holder.id, 'unblock')).status).toBe(204);
     expect((await logIn(accounts, holder.email, 'a new and deep lake')).status).toBe(200);
     expect((await find({ email: holder.email })).body.items[0]).not.toHaveProperty('blocked_at');
   });
 
-  it('has each step in its audit log, with who and why', async () => {
+  it('a blocked account has each step in its audit log, with who and why', async () => {
     const entries = await readAll(`/v1/accounts/${holder.id}/audit?limit=3`);
     expect(entries.map(({ action }) => action)).toEqual([
       'login-succeeded',
@@ -267,7 +267,7 @@ it('never lets a log-in pass that races with the block', async () => {
 });
 
 describe('POST /v1/accounts/{accountId}/end-sessions', () => {
-  it('ends every session, counts them in the audit log, and lets the holder log in again', async () => {
+  it('POST /v1/accounts/{accountId}/end-sessions ends every session, counts them in the audit log, and lets the account owner log in again', async () => {
     const holder = await register(accounts);
     const tokens = [await refreshTokenOf(accounts, holder), await refreshTokenOf(accounts, holder)];
     expect((await act(holder.id, 'end-sessions')).status).toBe(204);
@@ -278,7 +278,7 @@ describe('POST /v1/accounts/{accountId}/end-sessions', () => {
 });
 
 describe('POST /v1/accounts/{accountId}/send-password-reset', () => {
-  it('sends an e-mail whose token sets a new password', async () => {
+  it('POST /v1/accounts/{accountId}/send-password-reset sends an e-mail whose token sets a new password', async () => {
     const { id, email } = await register(accounts);
     expect((await act(id, 'send-password-reset')).status).toBe(202);
     const reset = { token: await emailTokenOf(accounts, id, 'password-reset'), password: 'a new and deep lake' };
@@ -286,7 +286,7 @@ describe('POST /v1/accounts/{accountId}/send-password-reset', () => {
     expect((await logIn(accounts, email, 'a new and deep lake')).status).toBe(200);
   });
 
-  it('has a share of 5 an hour, which requests of strangers do not use up', async () => {
+  it('POST /v1/accounts/{accountId}/send-password-reset has a share of 5 an hour, which requests of other clients do not use up', async () => {
     const { id, email } = await register(accounts);
     for (let index = 0; index < 6; index += 1) await accounts.client.post('/v1/password-resets', { body: { email } });
     for (let index = 0; index < 5; index += 1) expect((await act(id, 'send-password-reset')).status).toBe(202);
@@ -298,7 +298,7 @@ describe('POST /v1/accounts/{accountId}/send-password-reset', () => {
 });
 
 describe.each(actions)('POST /v1/accounts/{accountId}/%s', (action) => {
-  it('is refused for an account of staff, and for the own account', async () => {
+  it('is rejected for an account of staff, and for the own account', async () => {
     const { id, email } = await register(accounts);
     const environment = { DATABASE_URL: accounts.services.database.urls.accounts };
     await grantScopes(environment, email, ['orders:fulfil']);
@@ -319,7 +319,7 @@ describe.each(actions)('POST /v1/accounts/{accountId}/%s', (action) => {
     expect((await find({ email })).body.items[0]).toMatchObject({ staff: true });
   });
 
-  it('is refused without the scope, and for an account that does not exist', async () => {
+  it('is rejected without the scope, and for an account that does not exist', async () => {
     const holder = await register(accounts);
     const path = `${holder.path}/${action}`;
     const refused = await accounts.client.post(path, { token: holder.token, body: { reason } });
@@ -340,7 +340,7 @@ describe.each(actions)('POST /v1/accounts/{accountId}/%s', (action) => {
     [{ reason: 'x'.repeat(501) }, '/reason'],
     [{ reason: 5 }, '/reason'],
     [{ reason, by: 'me' }, '/by'],
-  ])('refuses the body %j', async (body, pointer) => {
+  ])('rejects the body %j', async (body, pointer) => {
     const { id } = await register(accounts);
     const answer = await act(id, action, body);
     expect([answer.status, answer.body.errors.map((fault) => fault.pointer)]).toEqual([
@@ -361,7 +361,7 @@ describe.each(actions)('POST /v1/accounts/{accountId}/%s', (action) => {
 });
 
 describe('GET /v1/accounts/{accountId}/audit', () => {
-  it('filters by action and time', async () => {
+  it('GET /v1/accounts/{accountId}/audit filters by action and time', async () => {
     const { id, email } = await register(accounts);
     await logIn(accounts, email, 'a wrong and dry desert');
     await logIn(accounts, email, password);
@@ -373,16 +373,19 @@ describe('GET /v1/accounts/{accountId}/audit', () => {
     expect(await read('created_at=lt:2020-01-01T00:00:00Z')).toEqual([]);
   });
 
-  it.each(['action=', 'created_at=yesterday', 'by=staff', 'limit=0', 'cursor=none'])('refuses ?%s', async (query) => {
-    const { id } = await register(accounts);
-    expect((await accounts.client.get(`/v1/accounts/${id}/audit?${query}`, { token })).status).toBe(400);
-  });
+  it.each(['action=', 'created_at=yesterday', 'by=staff', 'limit=0', 'cursor=none'])(
+    'GET /v1/accounts/{accountId}/audit rejects ?%s',
+    async (query) => {
+      const { id } = await register(accounts);
+      expect((await accounts.client.get(`/v1/accounts/${id}/audit?${query}`, { token })).status).toBe(400);
+    },
+  );
 
-  it('is 404 for an account that never existed', async () => {
+  it('GET /v1/accounts/{accountId}/audit is 404 for an account that never existed', async () => {
     expect((await accounts.client.get(`/v1/accounts/${newId()}/audit`, { token })).status).toBe(404);
   });
 
-  it('is not for the holder', async () => {
+  it('GET /v1/accounts/{accountId}/audit is not for the account owner', async () => {
     const { path, token: own } = await register(accounts);
     expect((await accounts.client.get(`${path}/audit`, { token: own })).status).toBe(403);
   });

@@ -37,7 +37,7 @@ const change = (email: string) =>
   accounts.client.patch(holder.path, { token: holder.token, body: { email, current_password: password } });
 
 describe('204', () => {
-  it('withdraws a change that is not verified, and ends every session', async () => {
+  it('POST /v1/email-verifications/undo withdraws a change that is not verified, and ends every session', async () => {
     await change(freshEmail());
     const verification = await emailTokenOf(accounts, holder.id, 'email-verification');
     const session = await refreshTokenOf(accounts, holder);
@@ -48,7 +48,7 @@ describe('204', () => {
     expect((await refresh(accounts, session)).status).toBe(401);
   });
 
-  it('restores the former address of a change that took effect', async () => {
+  it('POST /v1/email-verifications/undo restores the previous address of a change that took effect', async () => {
     const email = freshEmail();
     await change(email);
     await verify(accounts, holder.id);
@@ -65,7 +65,7 @@ describe('204', () => {
     });
   });
 
-  it('makes the tokens of later changes invalid, so that no later holder undoes it', async () => {
+  it('POST /v1/email-verifications/undo makes the tokens of later changes invalid, so that no later holder undoes it', async () => {
     await change(freshEmail());
     const first = await sent();
     await verify(accounts, holder.id);
@@ -77,7 +77,7 @@ describe('204', () => {
     expect((await read()).email).toBe(holder.email);
   });
 
-  it('is valid for 7 days after the change took effect', async () => {
+  it('POST /v1/email-verifications/undo is valid for 7 days after the change took effect', async () => {
     await change(freshEmail());
     await accounts.database.query(
       `UPDATE email_tokens SET expires_at = now() + interval '1 minute'
@@ -93,7 +93,7 @@ describe('204', () => {
     expect(rows).toEqual([{ days: 7 }]);
   });
 
-  it('is possible for 7 days after a change that took effect when the token of its request had expired', async () => {
+  it('POST /v1/email-verifications/undo is possible for 7 days after a change that took effect when the token of its request had expired', async () => {
     await change(freshEmail());
     const { token } = holder;
     await accounts.database.query(
@@ -111,7 +111,7 @@ describe('204', () => {
 });
 
 describe('400', () => {
-  it('refuses an unknown and a used token equally', async () => {
+  it('POST /v1/email-verifications/undo returns 400 for an unknown and a used token equally', async () => {
     await change(freshEmail());
     const token = await sent();
     const answers = await Promise.all([undo(token), undo(token), undo(token)]);
@@ -121,7 +121,7 @@ describe('400', () => {
 });
 
 describe('409', () => {
-  it('refuses an address that another account registered with the last release', async () => {
+  it('POST /v1/email-verifications/undo returns 409 for an address that another account registered with the previous release', async () => {
     await change(freshEmail());
     await verify(accounts, holder.id);
     const { id } = await register(accounts);

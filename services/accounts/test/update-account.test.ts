@@ -38,7 +38,7 @@ const patch = (body: unknown, headers: Record<string, string> = {}, path = holde
 const read = () => accounts.client.get(holder.path, { token: holder.token });
 
 describe('200', () => {
-  it('replaces the given members and keeps the others', async () => {
+  it('PATCH /v1/accounts/{accountId} replaces the given members and keeps the others', async () => {
     const before = await read();
     const answer = await patch({ name: 'Kim Lee', phone_number: '555' });
     expect(answer.status).toBe(200);
@@ -49,37 +49,37 @@ describe('200', () => {
     expect(versionOf(after)).toBe(2);
   });
 
-  it('accepts me in place of the id', async () => {
+  it('PATCH /v1/accounts/{accountId} accepts me instead of the id', async () => {
     expect((await patch({ name: 'Me' }, {}, '/v1/accounts/me')).body.name).toBe('Me');
     expect((await read()).body.name).toBe('Me');
   });
 
-  it('merges sub-fields of the address', async () => {
+  it('PATCH /v1/accounts/{accountId} merges sub-fields of the address', async () => {
     const { body } = await patch({ shipping_address: { city: 'Paris', region: null } });
     const { region: _, ...rest } = address;
     expect(body.shipping_address).toEqual({ ...rest, city: 'Paris' });
   });
 
-  it('removes phone number and address with null', async () => {
+  it('PATCH /v1/accounts/{accountId} removes phone number and address with null', async () => {
     const { body } = await patch({ phone_number: null, shipping_address: null });
     expect(body).toEqual({ id: holder.id, email: holder.email, email_verified: false, name: 'Kim Park' });
     expect((await read()).body).toEqual(body);
   });
 
-  it('adds an address to an account without one', async () => {
+  it('PATCH /v1/accounts/{accountId} adds an address to an account without one', async () => {
     await patch({ shipping_address: null });
     expect((await patch({ shipping_address: { city: 'Nice', region: null } })).body.shipping_address).toEqual({
       city: 'Nice',
     });
   });
 
-  it('keeps an address whose last sub-field was removed, as RFC 7396 says', async () => {
+  it('PATCH /v1/accounts/{accountId} keeps an address whose last sub-field was removed, as RFC 7396 says', async () => {
     const nothing = Object.fromEntries(Object.keys(address).map((name) => [name, null]));
     expect((await patch({ shipping_address: nothing })).body.shipping_address).toEqual({});
   });
 
   it.each([{}, { name: 'Kim Park' }, { shipping_address: {} }, { shipping_address: { city: 'Lyon' } }])(
-    'changes nothing for %j: neither version nor events',
+    'PATCH /v1/accounts/{accountId} changes nothing for %j: neither version nor events',
     async (body) => {
       const answer = await patch(body);
       expect(answer.status).toBe(200);
@@ -88,7 +88,7 @@ describe('200', () => {
     },
   );
 
-  it('publishes each change with the version as its sequence', async () => {
+  it('PATCH /v1/accounts/{accountId} publishes each change with the version as its sequence', async () => {
     await patch({ name: 'Second' }, { 'X-Request-Id': 'second-version' });
     await patch({ phone_number: null });
     const [, second, third] = await eventsOf(accounts, holder.id);
@@ -107,7 +107,7 @@ describe('200', () => {
     expect(third).toMatchObject({ type: 'account.updated.v1', sequence: '3', data: { phoneNumber: null } });
   });
 
-  it('keeps the present e-mail until the new one is verified, and then frees it', async () => {
+  it('PATCH /v1/accounts/{accountId} keeps the present e-mail until the new one is verified, and then frees it', async () => {
     const email = freshEmail();
     const answer = await patch({ email: email.toUpperCase() });
     expect(answer.body).toMatchObject({ email: holder.email, pending_email: email.toUpperCase() });
@@ -123,7 +123,7 @@ describe('200', () => {
     expect(again.status).toBe(201);
   });
 
-  it('replaces a new e-mail that is not verified with another one, whose token alone is valid', async () => {
+  it('PATCH /v1/accounts/{accountId} replaces a new e-mail that is not verified with another one, whose token alone is valid', async () => {
     const [first, second] = [freshEmail(), freshEmail()];
     await patch({ email: first });
     const replaced = await emailTokenOf(accounts, holder.id, 'email-verification');
@@ -134,7 +134,7 @@ describe('200', () => {
     expect((await read()).body.email).toBe(second);
   });
 
-  it('withdraws a new e-mail when the present one is sent, without any proof', async () => {
+  it('PATCH /v1/accounts/{accountId} withdraws a new e-mail when the present one is sent, without any proof', async () => {
     await patch({ email: freshEmail() });
     const withdrawn = await emailTokenOf(accounts, holder.id, 'email-verification');
     const token = await accounts.services.issuer.sign({ accountId: holder.id });
@@ -145,7 +145,7 @@ describe('200', () => {
     expect(late.status).toBe(400);
   });
 
-  it('withdraws a new e-mail when the password is changed, because a stranger may have sent it', async () => {
+  it('PATCH /v1/accounts/{accountId} withdraws a new e-mail when the password is changed, because another client may have sent it', async () => {
     await patch({ email: freshEmail() });
     const withdrawn = await emailTokenOf(accounts, holder.id, 'email-verification');
     const answer = await patch({ password: 'a short and loud brook', current_password: password });
@@ -156,7 +156,7 @@ describe('200', () => {
     expect((await read()).body.email).toBe(holder.email);
   });
 
-  it('keeps the new e-mail that is sent together with a new password', async () => {
+  it('PATCH /v1/accounts/{accountId} keeps the new e-mail that is sent together with a new password', async () => {
     const email = freshEmail();
     await patch({ email });
     const change = { email, password: 'a short and loud brook', current_password: password };
@@ -165,7 +165,7 @@ describe('200', () => {
     expect((await read()).body.email).toBe(email);
   });
 
-  it('ends the tokens of password resets when the password is changed', async () => {
+  it('PATCH /v1/accounts/{accountId} ends the tokens of password resets when the password is changed', async () => {
     await accounts.client.post('/v1/password-resets', { body: { email: holder.email } });
     const token = await emailTokenOf(accounts, holder.id, 'password-reset');
     await patch({ password: 'a short and loud brook', current_password: password });
@@ -174,7 +174,7 @@ describe('200', () => {
     expect([late.status, late.body.code]).toEqual([400, 'invalid-token']);
   });
 
-  it('changes nothing when the pending e-mail is sent again', async () => {
+  it('PATCH /v1/accounts/{accountId} changes nothing when the pending e-mail is sent again', async () => {
     const email = freshEmail();
     const first = await patch({ email });
     const second = await patch({ email });
@@ -182,7 +182,7 @@ describe('200', () => {
     expect(await countEmails(accounts, holder.id, 'email-verification')).toBe(2);
   });
 
-  it('writes a changed e-mail into the audit log', async () => {
+  it('PATCH /v1/accounts/{accountId} writes a changed e-mail into the audit log', async () => {
     const email = freshEmail();
     await patch({ email });
     await verify(accounts, holder.id);
@@ -192,13 +192,13 @@ describe('200', () => {
     ]);
   });
 
-  it('accepts the present e-mail address in another spelling', async () => {
+  it('PATCH /v1/accounts/{accountId} accepts the present e-mail address in another spelling', async () => {
     expect((await patch({ email: holder.email.toUpperCase() })).status).toBe(200);
     expect((await verify(accounts, holder.id)).status).toBe(204);
     expect((await read()).body.email).toBe(holder.email.toUpperCase());
   });
 
-  it('sends a way to undo to the present address if it is verified, and nothing to one that is not', async () => {
+  it('PATCH /v1/accounts/{accountId} sends a way to undo to the present address if it is verified, and nothing to one that is not', async () => {
     await patch({ email: freshEmail() });
     expect(await countEmails(accounts, holder.id, 'email-change-undo')).toBe(0);
     const verified = await register(accounts);
@@ -208,14 +208,14 @@ describe('200', () => {
     expect(await countEmails(accounts, verified.id, 'email-change-undo')).toBe(1);
   });
 
-  it('accepts the current password with any access token of the holder', async () => {
+  it('PATCH /v1/accounts/{accountId} accepts the current password with any access token of the account owner', async () => {
     const token = await accounts.services.issuer.sign({ accountId: holder.id });
     const body = { password: 'a short and loud brook', current_password: password };
     expect((await accounts.client.patch(holder.path, { token, body })).status).toBe(200);
     expect((await logIn(accounts, holder.email, 'a short and loud brook')).status).toBe(200);
   });
 
-  it('ends every refresh token of the account when the password changes, and no other', async () => {
+  it('PATCH /v1/accounts/{accountId} ends every refresh token of the account when the password changes, and no other', async () => {
     const other = await register(accounts);
     const tokens = [await refreshTokenOf(accounts, holder), await refreshTokenOf(accounts, holder)];
     const kept = await refreshTokenOf(accounts, other);
@@ -231,7 +231,7 @@ describe('200', () => {
     expect(JSON.stringify(audit)).not.toContain('brook');
   });
 
-  it('keeps refresh tokens when something else changes', async () => {
+  it('PATCH /v1/accounts/{accountId} keeps refresh tokens when something else changes', async () => {
     const token = await refreshTokenOf(accounts, holder);
     await patch({ name: 'Another', email: freshEmail() });
     expect((await refresh(accounts, token)).status).toBe(200);
@@ -242,12 +242,12 @@ describe('200', () => {
     ['its tag among others', (tag: string) => `"9", ${tag}`],
     ['its version alone, the tag of former releases', () => '"1"'],
     ['*', () => '*'],
-  ])('accepts If-Match with %s', async (_, tags) => {
+  ])('PATCH /v1/accounts/{accountId} accepts If-Match with %s', async (_, tags) => {
     const { etag = '' } = (await read()).headers;
     expect((await patch({ name: 'Matched' }, { 'If-Match': tags(etag) })).status).toBe(200);
   });
 
-  it('loses none of many concurrent changes', async () => {
+  it('PATCH /v1/accounts/{accountId} loses none of many concurrent changes', async () => {
     const members = ['street_address', 'city', 'region', 'postal_code', 'country'];
     const answers = await Promise.all(
       members.map((member) => patch({ shipping_address: { [member]: `new ${member}` } })),
@@ -285,7 +285,7 @@ describe('400', () => {
     [[], ''],
     ['x', ''],
     [null, ''],
-  ])('refuses %j and changes nothing', async (body, pointer) => {
+  ])('PATCH /v1/accounts/{accountId} returns 400 for %j and changes nothing', async (body, pointer) => {
     const before = await read();
     const answer = await patch(body);
     expect(answer.status).toBe(400);
@@ -294,14 +294,17 @@ describe('400', () => {
     expect(await eventsOf(accounts, holder.id)).toHaveLength(1);
   });
 
-  it.each(['__proto__', 'constructor', 'prototype'])('refuses the member %s at any depth', async (name) => {
-    for (const rawBody of [`{"${name}":{"x":1}}`, `{"shipping_address":{"${name}":"x"}}`]) {
-      const answer = await accounts.client.patch(holder.path, { token: holder.token, rawBody });
-      expect(answer.status).toBe(400);
-    }
-  });
+  it.each(['__proto__', 'constructor', 'prototype'])(
+    'PATCH /v1/accounts/{accountId} returns 400 for the member %s at any depth',
+    async (name) => {
+      for (const rawBody of [`{"${name}":{"x":1}}`, `{"shipping_address":{"${name}":"x"}}`]) {
+        const answer = await accounts.client.patch(holder.path, { token: holder.token, rawBody });
+        expect(answer.status).toBe(400);
+      }
+    },
+  );
 
-  it('refuses an If-Match that is not a list of tags', async () => {
+  it('PATCH /v1/accounts/{accountId} returns 400 for an If-Match that is not a list of tags', async () => {
     const answer = await patch({ name: 'x' }, { 'If-Match': '1' });
     expect(answer.status).toBe(400);
     expect(answer.body.errors[0]?.header).toBe('If-Match');
@@ -309,14 +312,14 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it('refuses a request without a token before it reads the body', async () => {
+  it('PATCH /v1/accounts/{accountId} returns 401 for a request without a token before it reads the body', async () => {
     const answer = await accounts.client.patch(holder.path, { body: { name: null } });
     expect(answer.status).toBe(401);
   });
 });
 
 describe('403', () => {
-  it('replies equally for another account and for an unknown id, also with an invalid body', async () => {
+  it('PATCH /v1/accounts/{accountId} returns the same 403 for another account and for an unknown id, also with an invalid body', async () => {
     const other = await register(accounts);
     const instance = { 'X-Request-Id': 'the-same' };
     const foreign = await patch({ name: 'Mine now' }, instance, other.path);
@@ -328,7 +331,7 @@ describe('403', () => {
 });
 
 describe('404', () => {
-  it('is the reply to a token of an outside provider whose account does not exist', async () => {
+  it('PATCH /v1/accounts/{accountId} returns 404 to a token of an outside provider whose account does not exist', async () => {
     const token = await accounts.services.issuer.sign();
     const answer = await accounts.client.patch('/v1/accounts/me', { token, body: { name: 'x' } });
     expect(answer.status).toBe(404);
@@ -336,7 +339,7 @@ describe('404', () => {
 });
 
 describe('409', () => {
-  it('refuses the e-mail address of another account in any spelling, and changes nothing', async () => {
+  it('PATCH /v1/accounts/{accountId} returns 409 for the e-mail address of another account in any spelling, and changes nothing', async () => {
     const other = await register(accounts);
     const before = await read();
     const answer = await patch({ email: ` ${other.email.toUpperCase()}`, name: 'Thief' });
@@ -348,7 +351,7 @@ describe('409', () => {
     expect(await auditOf(accounts, holder.id)).toEqual([]);
   });
 
-  it('gives an e-mail address to the first of several accounts that verifies it', async () => {
+  it('PATCH /v1/accounts/{accountId} gives an e-mail address to the first of several accounts that verifies it', async () => {
     const others = await Promise.all([register(accounts), register(accounts), register(accounts)]);
     const email = freshEmail();
     const answers = await Promise.all(
@@ -359,7 +362,7 @@ describe('409', () => {
     expect(verified.map(({ status }) => status).sort()).toEqual([204, 409, 409]);
   });
 
-  it('refuses two accounts that swap their e-mail addresses concurrently, without an error', async () => {
+  it('PATCH /v1/accounts/{accountId} returns 409 for two accounts that swap their e-mail addresses concurrently, without an error', async () => {
     const other = await register(accounts);
     const answers = await Promise.all([
       patch({ email: other.email }),
@@ -370,25 +373,28 @@ describe('409', () => {
 });
 
 describe('412', () => {
-  it.each(['"2"', 'W/"1"', '"0", "11"'])('refuses If-Match: %s and changes nothing', async (tags) => {
-    const answer = await patch({ name: 'Stale' }, { 'If-Match': tags });
-    expect(answer.status).toBe(412);
-    expect(answer.body.code).toBe('precondition-failed');
-    expect((await read()).body.name).toBe('Kim Park');
-  });
+  it.each(['"2"', 'W/"1"', '"0", "11"'])(
+    'PATCH /v1/accounts/{accountId} returns 412 for If-Match: %s and changes nothing',
+    async (tags) => {
+      const answer = await patch({ name: 'Stale' }, { 'If-Match': tags });
+      expect(answer.status).toBe(412);
+      expect(answer.body.code).toBe('precondition-failed');
+      expect((await read()).body.name).toBe('Kim Park');
+    },
+  );
 
-  it('refuses If-None-Match: * and changes nothing', async () => {
+  it('PATCH /v1/accounts/{accountId} returns 412 for If-None-Match: * and changes nothing', async () => {
     expect((await patch({ name: 'Stale' }, { 'If-None-Match': '*' })).status).toBe(412);
     expect((await read()).body.name).toBe('Kim Park');
   });
 
-  it('refuses the tag of another account of the same version', async () => {
+  it('PATCH /v1/accounts/{accountId} returns 412 for the tag of another account of the same version', async () => {
     const other = await register(accounts);
     const { etag = '' } = (await accounts.client.get(other.path, { token: other.token })).headers;
     expect((await patch({ name: 'Stale' }, { 'If-Match': etag })).status).toBe(412);
   });
 
-  it('accepts one of two concurrent requests with the same version', async () => {
+  it('PATCH /v1/accounts/{accountId} accepts one of two concurrent requests with the same version', async () => {
     const { etag = '' } = (await read()).headers;
     const answers = await Promise.all(['One', 'Two'].map((name) => patch({ name }, { 'If-Match': etag })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
@@ -396,15 +402,18 @@ describe('412', () => {
 });
 
 describe('415', () => {
-  it.each(['application/json', 'text/plain', 'application/json-patch+json'])('refuses %s', async (type) => {
-    const answer = await patch({ name: 'x' }, { 'Content-Type': type });
-    expect(answer.status).toBe(415);
-    expect(answer.headers['accept-patch']).toBe('application/merge-patch+json');
-  });
+  it.each(['application/json', 'text/plain', 'application/json-patch+json'])(
+    'PATCH /v1/accounts/{accountId} returns 415 for %s',
+    async (type) => {
+      const answer = await patch({ name: 'x' }, { 'Content-Type': type });
+      expect(answer.status).toBe(415);
+      expect(answer.headers['accept-patch']).toBe('application/merge-patch+json');
+    },
+  );
 });
 
 describe('422', () => {
-  it('refuses a common password and keeps the old one', async () => {
+  it('PATCH /v1/accounts/{accountId} returns 422 for a common password and keeps the old one', async () => {
     const answer = await patch({ password: 'Iloveyou' });
     expect(answer.status).toBe(422);
     expect(answer.body.code).toBe('password-too-common');
@@ -420,12 +429,12 @@ describe('403 for a change of credentials', () => {
     return [status, answered.code];
   };
 
-  it.each(changes)('needs a proof of the holder for %j', async (change) => {
+  it.each(changes)('needs a proof of the account owner for %j', async (change) => {
     expect(await attempt({}, change)).toEqual([403, 'reauthentication-required']);
     expect(versionOf(await read())).toBe(1);
   });
 
-  it.each(changes)('refuses a wrong current password for %j, and records it', async (change) => {
+  it.each(changes)('rejects a wrong current password for %j, and records it', async (change) => {
     const wrong = { ...change, current_password: 'not the river' };
     expect(await attempt({ loggedIn: true }, wrong)).toEqual([403, 'wrong-password']);
     expect(versionOf(await read())).toBe(1);
@@ -440,7 +449,7 @@ describe('403 for a change of credentials', () => {
 });
 
 describe('429', () => {
-  it('sends at most 5 verification e-mails an hour', async () => {
+  it('PATCH /v1/accounts/{accountId} sends at most 5 verification e-mails an hour', async () => {
     for (let sent = 1; sent < 5; sent += 1) expect((await patch({ email: freshEmail() })).status).toBe(200);
     const refused = await patch({ email: freshEmail() });
     expect([refused.status, refused.body.code]).toEqual([429, 'too-many-requests']);

@@ -32,7 +32,7 @@ const read = async () => (await accounts.client.get(holder.path, { token: holder
 const sent = () => emailTokenOf(accounts, holder.id, 'email-verification');
 
 describe('204', () => {
-  it('verifies the address of a registration, as the next version of the account', async () => {
+  it('POST /v1/email-verifications verifies the address of a registration, as the next version of the account', async () => {
     expect(await read()).toMatchObject({ email_verified: false });
     const answer = await post(await sent());
     expect([answer.status, answer.text]).toEqual([204, '']);
@@ -46,7 +46,7 @@ describe('204', () => {
     });
   });
 
-  it('is repeated for a repeated Idempotency-Key, whose answer was lost', async () => {
+  it('the 204 of POST /v1/email-verifications is repeated for a repeated Idempotency-Key, whose answer was lost', async () => {
     const token = await sent();
     const headers = { 'Idempotency-Key': `verify-${holder.id}` };
     expect((await post(token, headers)).status).toBe(204);
@@ -55,14 +55,14 @@ describe('204', () => {
     expect(await eventsOf(accounts, holder.id)).toHaveLength(2);
   });
 
-  it('is the answer to one of many concurrent requests with one token', async () => {
+  it('POST /v1/email-verifications returns 204 to one of many concurrent requests with one token', async () => {
     const token = await sent();
     const answers = await Promise.all(Array.from({ length: 8 }, () => post(token)));
     expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(7).fill(400)]);
     expect(await eventsOf(accounts, holder.id)).toHaveLength(2);
   });
 
-  it('leaves the account with one of the two addresses when a change races with the older verification', async () => {
+  it('POST /v1/email-verifications leaves the account with one of the two addresses when a change races with the older verification', async () => {
     const token = await sent();
     const email = freshEmail();
     const change = accounts.client.patch(holder.path, { token: holder.token, body: { email } });
@@ -80,7 +80,7 @@ describe('204', () => {
 });
 
 describe('400', () => {
-  it('is the same for an unknown, used, expired or replaced token, and for a token of another purpose', async () => {
+  it('POST /v1/email-verifications returns the same 400 for an unknown, used, expired or replaced token, and for a token of another purpose', async () => {
     const headers = { 'X-Request-Id': 'the-same' };
     const used = await sent();
     await post(used);
@@ -103,7 +103,7 @@ describe('400', () => {
   });
 
   it.each([{}, { token: '' }, { token: 1 }, { token: 'x'.repeat(129) }, { token: 'x', email: 'y' }])(
-    'refuses the body %j',
+    'POST /v1/email-verifications returns 400 for the body %j',
     async (body) => {
       const answer = await accounts.client.post('/v1/email-verifications', { body });
       expect([answer.status, answer.body.code]).toEqual([400, 'invalid-request']);
@@ -112,7 +112,7 @@ describe('400', () => {
 });
 
 describe('409', () => {
-  it('refuses an address that another account has registered meanwhile, and leaves the account as it was', async () => {
+  it('POST /v1/email-verifications returns 409 for an address that another account has registered meanwhile, and leaves the account as it was', async () => {
     const email = freshEmail();
     await accounts.client.patch(holder.path, { token: holder.token, body: { email } });
     const taken = await accounts.client.post('/v1/accounts', { body: { email, name: 'Quick', password } });
@@ -162,12 +162,12 @@ describe('202 for the resending', () => {
 });
 
 describe('refusals of the resending', () => {
-  it('answers 401 without a token, and 404 without an account', async () => {
+  it('returns 401 without a token, and 404 without an account', async () => {
     expect((await accounts.client.post('/v1/email-verifications/resend', {})).status).toBe(401);
     expect((await resend(await accounts.services.issuer.sign())).status).toBe(404);
   });
 
-  it('answers 409 when another account has registered the new address meanwhile, and sends nothing', async () => {
+  it('returns 409 when another account has registered the new address meanwhile, and sends nothing', async () => {
     const email = freshEmail();
     await accounts.client.patch(holder.path, { token: holder.token, body: { email: email.toUpperCase() } });
     const taken = await accounts.client.post('/v1/accounts', { body: { email, name: 'Quick', password } });
@@ -178,7 +178,7 @@ describe('refusals of the resending', () => {
     expect(await countEmails(accounts, holder.id, 'email-verification')).toBe(2);
   });
 
-  it('answers 429 after 5 e-mails in an hour, also for concurrent requests', async () => {
+  it('returns 429 after 5 e-mails in an hour, also for concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => resend()));
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 202, 202, 202, 429, 429, 429, 429]);
     expect(await countEmails(accounts, holder.id, 'email-verification')).toBe(5);

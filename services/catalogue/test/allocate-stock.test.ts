@@ -33,7 +33,7 @@ async function arrive(productId: string, adjust: number): Promise<void> {
 }
 
 describe('204', () => {
-  it('assigns units of every line, once', async () => {
+  it('POST /internal/reservations/{reservationId}/allocate assigns units of every line, once', async () => {
     const [cup, lamp] = [await inventory.product(5), await inventory.product(2)];
     const id = await reserve({ [cup]: 3, [lamp]: 2 });
     for (let repeat = 0; repeat < 2; repeat += 1) expect((await inventory.allocate(id)).status).toBe(204);
@@ -42,7 +42,7 @@ describe('204', () => {
     expect([await allocated(cup), await allocated(lamp)]).toEqual([3, 2]);
   });
 
-  it('does nothing for a reservation that has ended or never existed', async () => {
+  it('POST /internal/reservations/{reservationId}/allocate does nothing for a reservation that has ended or never existed', async () => {
     const cup = await inventory.product(5);
     const id = await reserve({ [cup]: 3 });
     await inventory.release(id);
@@ -50,7 +50,7 @@ describe('204', () => {
     expect(await allocated(cup)).toBe(0);
   });
 
-  it('gives the units back with the reservation', async () => {
+  it('POST /internal/reservations/{reservationId}/allocate gives the units back with the reservation', async () => {
     const cup = await inventory.product(5);
     const id = await reserve({ [cup]: 3 });
     await inventory.allocate(id);
@@ -58,7 +58,7 @@ describe('204', () => {
     expect([await allocated(cup), await inventory.figures(cup)]).toEqual([0, '5/0/0']);
   });
 
-  it('assigns units to the first of several orders when not all of them are on hand', async () => {
+  it('POST /internal/reservations/{reservationId}/allocate assigns units to the first of several orders when not all of them are on hand', async () => {
     const cup = await inventory.product(3, 'backorder');
     const orders = await Promise.all([1, 2, 3].map(() => reserve({ [cup]: 2 })));
     const answers = await Promise.all(orders.map((id) => inventory.allocate(id)));
@@ -69,7 +69,7 @@ describe('204', () => {
     expect(await allocated(cup)).toBe(4);
   });
 
-  it('locks the products in the order of their ids', async () => {
+  it('POST /internal/reservations/{reservationId}/allocate locks the products in the order of their ids', async () => {
     const products = [await inventory.product(5), await inventory.product(5), await inventory.product(5)];
     const id = await reserve(Object.fromEntries(products.map((product) => [product, 1])));
     expect(await lockedMeanwhile(inventory, products, () => inventory.allocate(id))).toEqual([]);
@@ -77,7 +77,7 @@ describe('204', () => {
 });
 
 describe('409', () => {
-  it('names each product that lacks units with both figures, and assigns nothing', async () => {
+  it('POST /internal/reservations/{reservationId}/allocate names each product that lacks units with both figures, and assigns nothing', async () => {
     const [cup, pan] = [await inventory.product(1, 'backorder'), await inventory.product(5)];
     const id = await reserve({ [cup]: 4, [pan]: 2 });
     const answer = await inventory.allocate(id);
@@ -98,7 +98,7 @@ describe('409', () => {
 });
 
 describe('401', () => {
-  it('refuses a call that no service signed', async () => {
+  it('POST /internal/reservations/{reservationId}/allocate returns 401 for a call that no service signed', async () => {
     const { client } = inventory.services.service('catalogue');
     expect((await client.post(`/internal/reservations/${newId()}/allocate`)).status).toBe(401);
   });

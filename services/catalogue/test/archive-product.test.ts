@@ -45,7 +45,7 @@ describe('204', () => {
     expect((await client.get('/v1/brands')).text).not.toContain('Tula');
   });
 
-  it('leaves the product to staff, with its status, and staff filters by it', async () => {
+  it('DELETE /v1/products/{productId} leaves the product to staff, with its status, and staff filters by it', async () => {
     const id = await add({ name: 'Urn', status: 'backorder' });
     const other = await add({ name: 'Urn', status: 'pending' });
     const { body: before } = await view(id);
@@ -65,7 +65,7 @@ describe('204', () => {
     expect(found.body.items).toEqual([{ archived: true, status: 'backorder' }]);
   });
 
-  it('has no further effect when it is repeated, and one version and event each way', async () => {
+  it('DELETE /v1/products/{productId} has no further effect when it is repeated, and one version and event each way', async () => {
     const id = await add({ status: 'pending' });
     for (const headers of [{ 'If-Match': '"1"' }, {}, { 'If-Match': '"1"' }])
       expect((await archive(id, headers)).status).toBe(204);
@@ -85,7 +85,7 @@ describe('204', () => {
     expect(events[1]?.data).toEqual({ productId: id });
   });
 
-  it('is kept by other changes, of which the events have a status that is not sold', async () => {
+  it('DELETE /v1/products/{productId} stays by other changes, of which the events have a status that is not sold', async () => {
     const id = await add({ status: 'active' });
     await archive(id);
     const { body } = await client.patch(`/v1/products/${id}`, { token, body: { price: 12, status: 'available' } });
@@ -127,7 +127,7 @@ describe('refused', () => {
 });
 
 describe('orders', () => {
-  it('for an archived product are refused as for an unknown one', async () => {
+  it('orders for an archived product are rejected as for an unknown one', async () => {
     const [id, other] = [await add(), await add()];
     await archive(id);
     const answer = await inventory.reserve(newId(), { [id]: 1, [other]: 1 });
@@ -138,7 +138,7 @@ describe('orders', () => {
   });
 
   it.each(['active', 'backorder'])(
-    'that have a product (%s) before it is archived give back or assign its units',
+    'orders that have a product (%s) before it is archived give back or assign its units',
     async (status) => {
       const id = await add({ status });
       const [kept, cancelled] = [newId(), newId()];
@@ -153,7 +153,7 @@ describe('orders', () => {
     },
   );
 
-  it('race with the archive a thousand times: each is placed or refused, and the stock adds up', async () => {
+  it('race with the archive a thousand times: each is placed or rejected, and the stock adds up', async () => {
     const outcomes = { placed: 0, refused: 0 };
     for (let round = 0; round < 50; round += 1) {
       const ids = await Promise.all(Array.from({ length: 20 }, () => inventory.product(3)));

@@ -53,7 +53,7 @@ describe('200', () => {
     expect(await names(query)).toEqual(expected);
   });
 
-  it('lists the same in a search, and among alternatives', async () => {
+  it('GET /v1/products with attribute filters lists the same in a search, and among alternatives', async () => {
     const search = async (filters: object) => {
       const { status, body } = await client.post('/v1/products/search', { body: { filters, fields: ['name'] } });
       expect(status).toBe(200);
@@ -66,7 +66,7 @@ describe('200', () => {
     expect(await search({ or })).toEqual([{ name: 'Lid' }, { name: 'Cup' }]);
   });
 
-  it('pages through them, and shows hidden ones to staff', async () => {
+  it('GET /v1/products with attribute filters pages through them, and shows hidden ones to staff', async () => {
     const first = await client.get('/v1/products?attributes.colour=red,blue&limit=1');
     const { nextCursor } = first.body.pagination;
     expect(await names(`attributes.colour=red,blue&limit=1&cursor=${nextCursor}`)).toEqual(['Mug']);
@@ -79,7 +79,7 @@ describe('400', () => {
     ['attributes=red', 'attributes is not a known parameter; did you mean attributes.*? known are '],
     ['attributes[colour]=red', 'attributes[colour] is not a known parameter; write attributes.colour=red; known are '],
     ['attributes.color=red', 'attributes.color is not a known parameter; did you mean attributes.colour? known are '],
-  ])('%s is refused as one fault with the meant parameter', async (query, expected) => {
+  ])('%s is rejected as one fault with the meant parameter', async (query, expected) => {
     const { errors, detail } = (await client.get(`/v1/products?${query}`)).body;
     expect([errors.length, detail.startsWith(expected), detail]).toEqual([1, true, detail]);
   });
@@ -94,7 +94,7 @@ describe('400', () => {
     'attributes.colour=',
     'fields=attributes.colour',
     'sort=attributes.size:asc',
-  ])('%s is refused, and the declared ones are listed', async (query) => {
+  ])('%s is rejected, and the declared ones are listed', async (query) => {
     const answer = await client.get(`/v1/products?${query}`);
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request' } });
     if (query.startsWith('attributes.secret')) {
@@ -103,7 +103,7 @@ describe('400', () => {
     }
   });
 
-  it('refuses an undeclared attribute in a search', async () => {
+  it('GET /v1/products with attribute filters returns 400 for an undeclared attribute in a search', async () => {
     const body = { filters: { 'attributes.secret': { eq: 'x' } } };
     const answer = await client.post('/v1/products/search', { body });
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer: '/filters/attributes.secret/eq' }] } });
@@ -111,7 +111,7 @@ describe('400', () => {
 });
 
 describe('422', () => {
-  it('proposes queries in place of one with too many values', async () => {
+  it('GET /v1/products with attribute filters proposes queries instead of one with too many values', async () => {
     const values = Array.from({ length: 130 }, (_, index) => `c${index}`);
     const { status, body } = await client.get(`/v1/products?attributes.colour=${values}`);
     expect(status).toBe(422);
@@ -121,7 +121,7 @@ describe('422', () => {
 });
 
 describe('the configuration', () => {
-  it.each(['Colour', 'colour,colour', 'colour:date', 'a b', ',', 'colour,'])('refuses %j', (list) => {
+  it.each(['Colour', 'colour,colour', 'colour:date', 'a b', ',', 'colour,'])('the configuration rejects %j', (list) => {
     expect(() => parseAttributes(list)).toThrow(RangeError);
   });
 });

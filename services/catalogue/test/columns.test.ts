@@ -75,7 +75,7 @@ async function importLines(products: readonly object[]): Promise<ImportResult> {
 }
 
 describe('a column of products', () => {
-  it('is in the table as one that clients write, or stands here with a reason', async () => {
+  it('a column of products is in the table as one that clients write, or stands here with a reason', async () => {
     const { rows } = await database().query<{ name: string }>(
       `SELECT column_name AS name FROM information_schema.columns
        WHERE table_schema = current_schema() AND table_name = 'products'`,
@@ -85,7 +85,7 @@ describe('a column of products', () => {
   });
 
   it.each(lines)(
-    'of the member %s is written, shown, and changes the entity tag and the version',
+    'a column of products of the member %s is written, shown, and changes the entity tag and the version',
     async (member, { first, second }) => {
       const id = await create(`TAG ${member}`);
       const path = `/v1/products/${id}`;
@@ -112,7 +112,7 @@ describe('a column of products', () => {
   );
 
   it.each(lines.filter(([, { type }]) => type.field('EUR').cast === 'text'))(
-    'of the member %s is refused when it is too long, with a pointer',
+    'a column of products of the member %s is rejected when it is too long, with a pointer',
     async (member) => {
       const body = { ...firstValues, sku: 'LONG', [member]: 'x'.repeat(20_000) };
       const created = await client.post('/v1/products', { token, body });
@@ -128,7 +128,7 @@ describe('a column of products', () => {
   );
 
   it.each(lines.filter(([, { filter, sort }]) => filter !== undefined || sort === true))(
-    'of the member %s filters and sorts lists and searches, if the table says so',
+    'a column of products of the member %s filters and sorts lists and searches, if the table says so',
     async (member, { filter, sort, first, second }) => {
       const values = member === 'sku' ? [`FIND 1 ${member}`, `FIND 2 ${member}`] : [first, second];
       const ids = await Promise.all(
@@ -154,22 +154,25 @@ describe('a column of products', () => {
     },
   );
 
-  it.each(lines)('of the member %s is in lists, searches and events, for those who see it', async (member, line) => {
-    const id = await create(`LIST ${member}`);
-    const one = (await client.get(`/v1/products/${id}`, { token })).body[member];
-    const item = { [member]: one };
-    const listed = await client.get(`/v1/products?id=${id}&fields=${member}`, { token });
-    expect(listed.body.items).toEqual([item]);
-    const body = { filters: { id: { eq: id } }, fields: [member] };
-    expect((await client.post('/v1/products/search', { token, body })).body.items).toEqual([item]);
-    const forCustomers = (await client.get(`/v1/products/${id}`)).body;
-    expect(member in forCustomers).toBe(line.audience !== 'staff');
-    const [created] = await eventsAbout(services, id);
-    const value = member === 'sku' ? 'LIST sku' : line.first;
-    expect(created?.data[member]).toEqual(line.inEvents === false ? undefined : value);
-  });
+  it.each(lines)(
+    'a column of products of the member %s is in lists, searches and events, for those who see it',
+    async (member, line) => {
+      const id = await create(`LIST ${member}`);
+      const one = (await client.get(`/v1/products/${id}`, { token })).body[member];
+      const item = { [member]: one };
+      const listed = await client.get(`/v1/products?id=${id}&fields=${member}`, { token });
+      expect(listed.body.items).toEqual([item]);
+      const body = { filters: { id: { eq: id } }, fields: [member] };
+      expect((await client.post('/v1/products/search', { token, body })).body.items).toEqual([item]);
+      const forCustomers = (await client.get(`/v1/products/${id}`)).body;
+      expect(member in forCustomers).toBe(line.audience !== 'staff');
+      const [created] = await eventsAbout(services, id);
+      const value = member === 'sku' ? 'LIST sku' : line.first;
+      expect(created?.data[member]).toEqual(line.inEvents === false ? undefined : value);
+    },
+  );
 
-  it('is removed by null in a PATCH when it can be NULL', async () => {
+  it('a column of products is removed by null in a PATCH when it can be NULL', async () => {
     const { rows } = await database().query<{ name: string }>(
       `SELECT column_name AS name FROM information_schema.columns
        WHERE table_schema = current_schema() AND table_name = 'products' AND is_nullable = 'YES'`,
@@ -183,7 +186,7 @@ describe('a column of products', () => {
     expect(optional.filter((member) => member in after)).toEqual([]);
   });
 
-  it('is changed, kept or removed by a line of an import that has another value, or lacks it', async () => {
+  it('a column of products is changed, kept or removed by a line of an import that has another value, or lacks it', async () => {
     const { sku: _, ...values } = firstValues;
     const changes = lines.filter(([member]) => member !== 'sku');
     const changed = changes.map(([member, { second }]) => ({

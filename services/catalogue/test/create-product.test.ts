@@ -21,7 +21,7 @@ const count = async () =>
   (await services.service('catalogue').database.query('SELECT count(*)::int AS n FROM products')).rows[0].n;
 
 describe('201', () => {
-  it('returns the product, its URL and its version', async () => {
+  it('POST /v1/products returns the product, its URL and its version', async () => {
     const input = { ...kettle, description: 'Boils', rating: 4.5, status: 'pending', lowStockThreshold: 2 };
     const answer = await create({ ...input, stock: 7 });
     expect(answer.status).toBe(201);
@@ -35,7 +35,7 @@ describe('201', () => {
     expect(rows).toEqual([{ kind: 'received', quantity: 7 }]);
   });
 
-  it('needs no more than name, brand, category and price', async () => {
+  it('POST /v1/products needs no more than name, brand, category and price', async () => {
     const { body } = await create(kettle);
     expect(body).toMatchObject({ status: 'available', inStock: false });
     expect(body).not.toHaveProperty('rating');
@@ -47,19 +47,19 @@ describe('201', () => {
   });
 
   it.each([0, 0.01, 9_999_999.99, 25_000_000, 999_999_999.99, 1_000_000_000, 1e2])(
-    'accepts the price %d and returns it',
+    'POST /v1/products accepts the price %d and returns it',
     async (price) => {
       expect((await create({ ...kettle, price })).body.price).toBe(price);
     },
   );
 
-  it('counts characters, not code units, and normalises them', async () => {
+  it('POST /v1/products counts characters, not code units, and normalises them', async () => {
     const { status, body } = await create({ ...kettle, name: '𝒜'.repeat(200), brand: 'Cafe\u0301' });
     expect(status).toBe(201);
     expect(body.brand).toBe('Caf\u00e9');
   });
 
-  it('has one effect for one idempotency key', async () => {
+  it('POST /v1/products has one effect for one idempotency key', async () => {
     const key = { 'Idempotency-Key': 'create kettle once' };
     const [first, before] = [await create(kettle, key), await count()];
     const again = await create(kettle, key);
@@ -68,7 +68,7 @@ describe('201', () => {
     expect(await count()).toBe(before);
   });
 
-  it('accepts a corrected request under the idempotency key of a malformed one', async () => {
+  it('POST /v1/products accepts a corrected request under the idempotency key of a malformed one', async () => {
     const key = { 'Idempotency-Key': 'mended' };
     expect((await create({ ...kettle, price: 1.999 }, key)).status).toBe(400);
     expect(await create({ ...kettle, price: 1.99 }, key)).toMatchObject({ status: 201, body: { price: 1.99 } });
@@ -106,14 +106,14 @@ describe('400', () => {
     [{ reserved: 1 }, '/reserved'],
     [{ name: 'a\0b' }, '/name'],
     [{ name: '\ud800' }, '/name'],
-  ])('refuses %j', async (change, pointer) => {
+  ])('POST /v1/products returns 400 for %j', async (change, pointer) => {
     const before = await count();
     const answer = await create({ ...kettle, ...change });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request', errors: [{ pointer }] } });
     expect(await count()).toBe(before);
   });
 
-  it('reports all faults together, including those that depend on the currency', async () => {
+  it('POST /v1/products reports all faults together, including those that depend on the currency', async () => {
     const { status, body } = await create({
       brand: 'Acme',
       category: 5,
@@ -131,18 +131,21 @@ describe('400', () => {
     ]);
   });
 
-  it('refuses an invalid idempotency key', async () => {
+  it('POST /v1/products returns 400 for an invalid idempotency key', async () => {
     const answer = await create(kettle, { 'Idempotency-Key': 'x'.repeat(256) });
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ header: 'Idempotency-Key' }] } });
   });
 
-  it.each(['', 'null', '[]', '{"price":1e400}', '{"__proto__":{"x":1}}'])('refuses the body %j', async (rawBody) => {
-    expect((await client.post('/v1/products', { token, rawBody })).status).toBe(400);
-  });
+  it.each(['', 'null', '[]', '{"price":1e400}', '{"__proto__":{"x":1}}'])(
+    'POST /v1/products returns 400 for the body %j',
+    async (rawBody) => {
+      expect((await client.post('/v1/products', { token, rawBody })).status).toBe(400);
+    },
+  );
 });
 
 describe('401, 403', () => {
-  it('refuses a request without a token, with a forged token and without the scope', async () => {
+  it('POST /v1/products rejects a request without a token, with a forged token and without the scope', async () => {
     expect((await client.post('/v1/products', { body: kettle })).status).toBe(401);
     const forged = await services.issuer.forge({ scopes: ['catalogue:write'] });
     expect((await client.post('/v1/products', { token: forged, body: kettle })).status).toBe(401);
@@ -152,11 +155,11 @@ describe('401, 403', () => {
 });
 
 describe('415, 422', () => {
-  it('refuses a merge patch', async () => {
+  it('POST /v1/products rejects a merge patch', async () => {
     expect((await create(kettle, { 'Content-Type': 'application/merge-patch+json' })).status).toBe(415);
   });
 
-  it('refuses the same idempotency key with another product', async () => {
+  it('POST /v1/products rejects the same idempotency key with another product', async () => {
     const key = { 'Idempotency-Key': 'one key, two products' };
     await create(kettle, key);
     expect(await create({ ...kettle, price: 20 }, key)).toMatchObject({

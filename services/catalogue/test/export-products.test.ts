@@ -82,7 +82,7 @@ describe('an export', () => {
     ]);
   });
 
-  it('is a file that only its owner can read, and so is the report of the refused lines of an import', async () => {
+  it('an export is a file that only its owner can read, and so is the report of the rejected lines of an import', async () => {
     const [path, refused] = [join(folder, 'private.csv'), join(folder, 'private.ndjson')];
     await exportProducts({ DATABASE_URL: url }, { path });
     await writeFile(path, 'externalKey,name\nCUP,Cup\n', { mode: 0o600 });
@@ -90,7 +90,7 @@ describe('an export', () => {
     for (const file of [path, refused]) expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  it('leaves no file when it cannot write', async () => {
+  it('an export leaves no file when it cannot write', async () => {
     await expect(exportProducts({ DATABASE_URL: url }, { path: join(folder, 'none', 'x.csv') })).rejects.toThrow(
       /cannot write .*x\.csv \(ENOENT\)/,
     );

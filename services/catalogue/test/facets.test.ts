@@ -23,7 +23,7 @@ const facetsOf = async (query: string) => (await catalogue.client.get(`/v1/produ
 const search = (body: unknown) => catalogue.client.post('/v1/products/search', { body });
 
 describe('200', () => {
-  it('counts the whole result and not the page', async () => {
+  it('GET /v1/products with facets counts the whole result and not the page', async () => {
     const { body } = await catalogue.client.get('/v1/products?facets=price,brand,category&limit=1');
     expect(body.items).toHaveLength(1);
     expect(body.facets).toEqual({
@@ -66,7 +66,7 @@ describe('200', () => {
     expect(await facetsOf(query)).toEqual(expected);
   });
 
-  it('counts within alternatives, and is the same on each page', async () => {
+  it('GET /v1/products with facets counts within alternatives, and is the same on each page', async () => {
     const filters = { or: [{ brand: { eq: 'Acme' } }, { price: { gt: 1000 } }] };
     const first = await search({ filters, facets: ['category'], pagination: { limit: 2 } });
     const expected = {
@@ -82,7 +82,7 @@ describe('200', () => {
     expect(second.body.items).toHaveLength(1);
   });
 
-  it('is absent when it is not asked for', async () => {
+  it('GET /v1/products with facets is absent when it is not asked for', async () => {
     expect((await catalogue.client.get('/v1/products')).body).not.toHaveProperty('facets');
   });
 });
@@ -108,7 +108,7 @@ describe('400', () => {
 });
 
 describe('422', () => {
-  it('is given for a result that is too large, with the request without facets', async () => {
+  it('GET /v1/products with facets is given for a result that is too large, with the request without facets', async () => {
     await catalogue.database.query(`
       INSERT INTO products (id, name, brand, category, price_minor, status)
       SELECT gen_random_uuid(), 'Nail', 'Many', 'Nails', 1, 'active' FROM generate_series(1, 10001)`);
@@ -137,7 +137,7 @@ describe('422', () => {
     expect(await facetsOf('q=nail&facets=brand')).toEqual({ brand: [{ value: 'Many', count: '1000+' }] });
   });
 
-  it('is given for words that very many products have, whatever the other filters are', async () => {
+  it('GET /v1/products with facets is given for words that very many products have, whatever the other filters are', async () => {
     // Adds the same number of products to each part.
     await catalogue.database.query(`
       INSERT INTO product_search (product_id, name_words, name_lexemes, lexemes)

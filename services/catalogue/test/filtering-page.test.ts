@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => services.stop());
 
 describe('the page', () => {
-  it('has twenty-two examples, on six products', () => {
+  it('the page has twenty-two examples, on six products', () => {
     expect(examples).toHaveLength(22);
     expect(products).toHaveLength(6);
   });

@@ -40,7 +40,7 @@ const search = (body: unknown) => client.post('/v1/products/search', { body });
 const [copper, kettle, remover] = ['Copper kettle with whistle', 'Kettle', 'Limescale remover'];
 
 describe('200', () => {
-  it('lists the shortest name first, then longer names, then brands and categories, then descriptions', async () => {
+  it('GET /v1/products with q lists the shortest name first, then longer names, then brands and categories, then descriptions', async () => {
     expect(await found('kettle')).toEqual([kettle, copper, remover]);
     expect(await found('kitchen')).toEqual(['Teapot', kettle, remover, copper]);
   });
@@ -105,21 +105,24 @@ describe('200', () => {
     expect(await names({ sort: [{ field: 'price', direction: 'asc' }] })).toEqual([remover, copper]);
   });
 
-  it.each(['', '&sort=price:desc', '&brand=Acme,Nordwick'])('pages%s, also in the other notation', async (more) => {
-    const whole = await found('kettle', more);
-    const first = await client.get(`/v1/products?q=kettle${more}&limit=1&fields=name`);
-    expect(first.body.items).toEqual([{ name: whole[0] }]);
-    const [, next = ''] = /^<(.*)>; rel="next"$/.exec(first.headers.link ?? '') ?? [];
-    const second = await client.get(next);
-    expect(second.body.items).toEqual([{ name: whole[1] }]);
-    if (more !== '') return;
-    const { nextCursor: cursor } = first.body.pagination;
-    const { body } = await search({ q: 'kettle', pagination: { cursor } });
-    expect(body.items.map(({ name }) => name)).toEqual(whole.slice(1));
-    expect(body.pagination).toEqual({ limit: 20, hasMore: false });
-  });
+  it.each(['', '&sort=price:desc', '&brand=Acme,Nordwick'])(
+    'GET /v1/products with q pages%s, also in the other notation',
+    async (more) => {
+      const whole = await found('kettle', more);
+      const first = await client.get(`/v1/products?q=kettle${more}&limit=1&fields=name`);
+      expect(first.body.items).toEqual([{ name: whole[0] }]);
+      const [, next = ''] = /^<(.*)>; rel="next"$/.exec(first.headers.link ?? '') ?? [];
+      const second = await client.get(next);
+      expect(second.body.items).toEqual([{ name: whole[1] }]);
+      if (more !== '') return;
+      const { nextCursor: cursor } = first.body.pagination;
+      const { body } = await search({ q: 'kettle', pagination: { cursor } });
+      expect(body.items.map(({ name }) => name)).toEqual(whole.slice(1));
+      expect(body.pagination).toEqual({ limit: 20, hasMore: false });
+    },
+  );
 
-  it('shows each product that stays once while others are added, renamed and restocked', async () => {
+  it('GET /v1/products with q shows each product that stays once while others are added, renamed and restocked', async () => {
     const names = Array.from({ length: 30 }, (_, index) => `Sprocket ${'part '.repeat(index % 4)}${index}`);
     const added = await addProducts(
       services,
@@ -140,7 +143,7 @@ describe('200', () => {
     expect([...counted.values()].every((count) => count === 1)).toBe(true);
   });
 
-  it('keeps the corrected words of a search from page to page', async () => {
+  it('GET /v1/products with q keeps the corrected words of a search from page to page', async () => {
     await addProducts(services, [{ name: 'Wrench one' }, { name: 'Wrench two' }]);
     const first = await client.get('/v1/products?q=wrnech&limit=1');
     expect(first.body.items).toHaveLength(1);
@@ -150,7 +153,7 @@ describe('200', () => {
     expect(await found('wrnech')).toEqual(['Wrnech']);
   });
 
-  it('finds a renamed product by its new words only', async () => {
+  it('GET /v1/products with q finds a renamed product by its new words only', async () => {
     const [id] = await addProducts(services, [{ name: 'Obelisk', description: 'Made of granite.' }]);
     await client.patch(`/v1/products/${id}`, { token: await staffToken(services), body: { name: 'Column' } });
     expect(await found('obelisk')).toEqual([]);
@@ -168,7 +171,7 @@ describe('200', () => {
     expect(await version()).toEqual(before);
   });
 
-  it('is ready when concurrent transactions have added the same new words in another order', async () => {
+  it('GET /v1/products with q is ready when concurrent transactions have added the same new words in another order', async () => {
     const { database } = services.service('catalogue');
     const insert = `
       INSERT INTO products (id, name, brand, category, price_minor, status)
@@ -181,7 +184,7 @@ describe('200', () => {
     expect(rows).toEqual([{ known: words.length }]);
   });
 
-  it('accepts words of the greatest length, and text that is one word', async () => {
+  it('GET /v1/products with q accepts words of the greatest length, and text that is one word', async () => {
     const name = 'y'.repeat(200);
     await addProducts(services, [{ name, brand: 'é'.repeat(100), description: '語'.repeat(5000) }]);
     await addProducts(services, [{ name: 'Long', description: 'z'.repeat(5000) }]);
@@ -202,7 +205,7 @@ describe('400', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request' } });
   });
 
-  it('refuses the cursor of another search, of another order, and of the list', async () => {
+  it('GET /v1/products with q returns 400 for the cursor of another search, of another order, and of the list', async () => {
     const cursorOf = async (query: string) =>
       (await client.get(`/v1/products?limit=1${query}`)).body.pagination.nextCursor;
     const cursor = await cursorOf('&q=kettle');
@@ -221,7 +224,7 @@ describe('400', () => {
 });
 
 describe('422', () => {
-  it('proposes the nearest search, with its text and without an order that was not asked for', async () => {
+  it('GET /v1/products with q proposes the nearest search, with its text and without an order that was not asked for', async () => {
     const brand = Array.from({ length: 101 }, (_, index) => `b${index}`);
     const listed = await client.get(`/v1/products?q=kettle&brand=${brand.join()}`);
     expect(listed).toMatchObject({ status: 422, body: { code: 'query-too-costly' } });

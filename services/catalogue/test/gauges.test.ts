@@ -28,11 +28,11 @@ async function gauges(group: 'holds' | 'imports'): Promise<Record<string, number
 const query = (text: string) => services.service('catalogue').database.query(text);
 
 describe('the gauges of orders that nobody has begun to process', () => {
-  it('are 0 while no account holds anything', async () => {
+  it('the gauges of orders that nobody has begun to process are 0 while no account holds anything', async () => {
     expect(await gauges('holds')).toEqual({ accounts: 0, largest_orders: 0, largest_units: 0 });
   });
 
-  it('count the accounts with such orders, and show the most that one of them has', async () => {
+  it('the gauges of orders that nobody has begun to process count the accounts with such orders, and show the most that one of them has', async () => {
     await query(
       `INSERT INTO account_holds (account_id, orders, units)
        VALUES (gen_random_uuid(), 2, 30), (gen_random_uuid(), 7, 9), (gen_random_uuid(), 0, 0)`,
@@ -42,11 +42,11 @@ describe('the gauges of orders that nobody has begun to process', () => {
 });
 
 describe('the gauges of imports', () => {
-  it('are 0 while there is none', async () => {
+  it('the gauges of imports are 0 while there is none', async () => {
     expect(await gauges('imports')).toEqual({ waiting: 0, age: 0, failed: 0 });
   });
 
-  it('count the failed ones of an hour and those that wait or run, and show the age of the oldest of these', async () => {
+  it('the gauges of imports count the failed ones of an hour and those that wait or run, and show the age of the oldest of these', async () => {
     // The service imports nothing while an operator's import holds the lock.
     const operator = await services.service('catalogue').database.connect();
     try {

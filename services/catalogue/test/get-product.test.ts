@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => services.stop());
 
 describe('200', () => {
-  it('returns the product, and of its stock only whether it is in stock', async () => {
+  it('GET /v1/products/{productId} returns the product, and of its stock only whether it is in stock', async () => {
     const { body, headers } = await client.get(`/v1/products/${id}`);
     expect(headers.etag).toBe('"1"');
     expect(body).toEqual({
@@ -34,17 +34,20 @@ describe('200', () => {
     });
   });
 
-  it('returns the product when the client has another version', async () => {
+  it('GET /v1/products/{productId} returns the product when the client has another version', async () => {
     const answer = await client.get(`/v1/products/${id}`, { headers: { 'If-None-Match': '"0"' } });
     expect(answer.status).toBe(200);
   });
 });
 
 describe('304', () => {
-  it.each(['"1"', 'W/"1"', '"0", "1"', '*'])('is the reply when the client has %s', async (tag) => {
-    const answer = await client.get(`/v1/products/${id}`, { headers: { 'If-None-Match': tag } });
-    expect(answer).toMatchObject({ status: 304, text: '', headers: { etag: '"1"' } });
-  });
+  it.each(['"1"', 'W/"1"', '"0", "1"', '*'])(
+    'GET /v1/products/{productId} returns 304 when the client has %s',
+    async (tag) => {
+      const answer = await client.get(`/v1/products/${id}`, { headers: { 'If-None-Match': tag } });
+      expect(answer).toMatchObject({ status: 304, text: '', headers: { etag: '"1"' } });
+    },
+  );
 });
 
 describe('404', () => {
@@ -54,7 +57,7 @@ describe('404', () => {
     '1',
     "'%20OR%201=1",
     'A0000000-0000-7000-8000-000000000000',
-  ])('is the reply for %s', async (unknown) => {
+  ])('GET /v1/products/{productId} returns 404 for %s', async (unknown) => {
     expect(await client.get(`/v1/products/${unknown}`)).toMatchObject({
       status: 404,
       body: { code: 'not-found' },

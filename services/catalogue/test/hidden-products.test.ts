@@ -73,22 +73,25 @@ describe('the words of a product', () => {
     renamed: (id: string) => change(id, { name: 'Carpet' }),
   };
 
-  it.each(['pending', 'archived', 'renamed'] as const)('are unknown to customers when it is %s', async (state) => {
-    const [visible = '', ...others] = await addProducts(services, [
-      { name: 'Samovar' },
-      { name: 'Samovor' },
-      { name: 'Trambolene' },
-    ]);
-    expect(await names('?q=samovor')).toEqual(['Samovor']);
-    expect(await names('?q=samovar+trambolin')).toEqual([]);
-    for (const id of others) await hide[state](id);
-    expect(await names('?q=samovor')).toEqual(['Samovar']);
-    expect(await names('?q=samovorr')).toEqual(['Samovar']);
-    expect(await names('?q=samovar+trambolin')).toEqual(['Samovar']);
-    expect(await names('?q=samovar+trambolene')).toEqual(['Samovar']);
-    if (state !== 'renamed') expect(await names('?q=samovor', staff)).toEqual(['Samovor']);
-    for (const id of [visible, ...others]) await change(id, { archived: false, name: 'Carpet', status: 'pending' });
-  });
+  it.each(['pending', 'archived', 'renamed'] as const)(
+    'the words of a product are unknown to customers when it is %s',
+    async (state) => {
+      const [visible = '', ...others] = await addProducts(services, [
+        { name: 'Samovar' },
+        { name: 'Samovor' },
+        { name: 'Trambolene' },
+      ]);
+      expect(await names('?q=samovor')).toEqual(['Samovor']);
+      expect(await names('?q=samovar+trambolin')).toEqual([]);
+      for (const id of others) await hide[state](id);
+      expect(await names('?q=samovor')).toEqual(['Samovar']);
+      expect(await names('?q=samovorr')).toEqual(['Samovar']);
+      expect(await names('?q=samovar+trambolin')).toEqual(['Samovar']);
+      expect(await names('?q=samovar+trambolene')).toEqual(['Samovar']);
+      if (state !== 'renamed') expect(await names('?q=samovor', staff)).toEqual(['Samovor']);
+      for (const id of [visible, ...others]) await change(id, { archived: false, name: 'Carpet', status: 'pending' });
+    },
+  );
 });
 
 describe('404', () => {

@@ -65,13 +65,13 @@ async function send(kind: Kind, reservationId: string, remaining = 1): Promise<v
 }
 
 describe('200', () => {
-  it('counts the reservation and its units', async () => {
+  it('POST /internal/reservations counts the reservation and its units', async () => {
     await reserved(3);
     await reserved(4);
     expect(await inventory.held(account)).toBe('2/7');
   });
 
-  it('counts a repeated reservation once', async () => {
+  it('POST /internal/reservations counts a repeated reservation once', async () => {
     const id = newId();
     const limits = { orders: 1, units: 3 };
     const answers = await Promise.all(Array.from({ length: 10 }, () => reserve(3, limits, id)));
@@ -80,7 +80,7 @@ describe('200', () => {
     expect(await inventory.held(account)).toBe('1/3');
   });
 
-  it('counts nothing without limits', async () => {
+  it('POST /internal/reservations counts nothing without limits', async () => {
     expect((await reserve(500, undefined)).status).toBe(200);
     expect(await inventory.held(account)).toBeUndefined();
   });
@@ -89,14 +89,14 @@ describe('200', () => {
     [{ orders: 2 }, [900, 1]],
     [{ units: 5 }, [1, 1, 1, 1, 1]],
     [{ orders: 3, units: 5 }, [2, 3]],
-  ])('accepts what makes the sum equal to the limits %j', async (limits, quantities) => {
+  ])('POST /internal/reservations accepts what makes the sum equal to the limits %j', async (limits, quantities) => {
     for (const quantity of quantities) expect((await reserve(quantity, limits)).status).toBe(200);
     expect((await reserve(1, limits)).status).toBe(409);
   });
 });
 
 describe('409 hold-limit', () => {
-  it('lists every exceeded limit with the present figures, and reserves nothing', async () => {
+  it('POST /internal/reservations lists every exceeded limit with the present figures, and reserves nothing', async () => {
     await reserved(8);
     const id = newId();
     const refusal = await reserve(3, { orders: 1, units: 10 }, id);
@@ -116,18 +116,18 @@ describe('409 hold-limit', () => {
     expect(await inventory.figures(cup)).toBe('1000/8/0');
   });
 
-  it('refuses a first reservation that is larger than the limit', async () => {
+  it('POST /internal/reservations returns 409 for a first reservation that is larger than the limit', async () => {
     expect((await reserve(11, { units: 10 })).body).toMatchObject({ errors: [{ bound: 'units', held: 0 }] });
     expect(await inventory.held(account)).toBeUndefined();
   });
 
-  it('leaves the id unused, so that it can be tried again with higher limits', async () => {
+  it('POST /internal/reservations leaves the id unused, so that it can be tried again with higher limits', async () => {
     const id = newId();
     expect((await reserve(2, { units: 1 }, id)).status).toBe(409);
     expect((await reserve(2, { units: 2 }, id)).body.state).toBe('held');
   });
 
-  it('counts on from what a concurrent order holds while it waited', async () => {
+  it('POST /internal/reservations counts on from what a concurrent order holds while it waited', async () => {
     await reserved(1);
     const other = await database().connect();
     try {
@@ -144,7 +144,7 @@ describe('409 hold-limit', () => {
     }
   });
 
-  it('refuses before it looks at the stock, and counts nothing when units are lacking', async () => {
+  it('POST /internal/reservations returns 409 for before it looks at the stock, and counts nothing when units are lacking', async () => {
     const lacking = await inventory.reserve(newId(), { [cup]: 2_000 }, account, { orders: 1 });
     expect(lacking.body.code).toBe('insufficient-stock');
     expect(await inventory.held(account)).toBeUndefined();
@@ -155,9 +155,12 @@ describe('409 hold-limit', () => {
 });
 
 describe('400', () => {
-  it.each([{}, { orders: 0 }, { units: 1.5 }, { orders: 10_000_001 }])('refuses the limits %j', async (limits) => {
-    expect((await reserve(1, limits)).status).toBe(400);
-  });
+  it.each([{}, { orders: 0 }, { units: 1.5 }, { orders: 10_000_001 }])(
+    'POST /internal/reservations returns 400 for the limits %j',
+    async (limits) => {
+      expect((await reserve(1, limits)).status).toBe(400);
+    },
+  );
 });
 
 describe('the account holds less', () => {
@@ -313,11 +316,11 @@ it('accepts exactly as many of many concurrent reservations as the limit permits
 describe('stock verify', () => {
   const faults = async () => (await inventory.verify()).faults;
 
-  it('finds no fault in any of these reservations', async () => {
+  it('the command stock verify finds no fault in any of these reservations', async () => {
     expect(await faults()).toEqual([]);
   });
 
-  it('names an account whose figures are not those of its reservations', async () => {
+  it('the command stock verify names an account whose figures are not those of its reservations', async () => {
     await reserved(5);
     await database().query('UPDATE account_holds SET units = units + 1 WHERE account_id = $1', [account]);
     expect(await faults()).toEqual([
@@ -330,7 +333,7 @@ describe('stock verify', () => {
     await database().query('INSERT INTO account_holds VALUES ($1, 1, 5)', [account]);
   });
 
-  it('names a reservation that is not counted with its units', async () => {
+  it('the command stock verify names a reservation that is not counted with its units', async () => {
     const id = await reserved(5);
     await database().query('UPDATE reservations SET counted_units = 4 WHERE id = $1', [id]);
     expect(await faults()).toEqual([

@@ -62,7 +62,7 @@ const counts = (created: number, changed: number, unchanged: number, refused: nu
 const product = async (key: string) => (await query('SELECT * FROM products WHERE external_key = $1', [key])).rows[0];
 
 describe('a line', () => {
-  it('creates a product, with its stock in the ledger, and the API shows it', async () => {
+  it('a line creates a product, with its stock in the ledger, and the API shows it', async () => {
     expect(await importLines({ ...cup, stock: 7, rating: 4.5, description: 'Holds tea' })).toEqual(counts(1, 0, 0, 0));
     const { id } = await product('CUP');
     const answer = await inventory.services.service('catalogue').client.get(`/v1/products/${id}`);
@@ -79,7 +79,7 @@ describe('a line', () => {
     expect(await product('CUP')).toMatchObject({ id, name: 'Mug' });
   });
 
-  it('changes the product with its key, keeps absent members, and records the difference of the stock', async () => {
+  it('a line changes the product with its key, keeps absent members, and records the difference of the stock', async () => {
     await importLines({ ...cup, stock: 7, status: 'active', description: 'Holds tea', lowStockThreshold: 2 });
     expect(await importLines({ ...cup, stock: 4 })).toEqual(counts(0, 1, 0, 0));
     expect(await product('CUP')).toMatchObject({
@@ -92,7 +92,7 @@ describe('a line', () => {
     expect(await inventory.book(id)).toBe('received 7, received -3');
   });
 
-  it('changes nothing when the product is equal', async () => {
+  it('a line changes nothing when the product is equal', async () => {
     await importLines({ ...cup, stock: 7, lowStockThreshold: 0 });
     expect(await importLines({ ...cup, stock: 7, lowStockThreshold: 0 })).toEqual(counts(0, 0, 1, 0));
     expect(await product('CUP')).toMatchObject({ version: 1 });
@@ -100,7 +100,7 @@ describe('a line', () => {
     expect(await product('CUP')).toMatchObject({ version: 2, low_stock_threshold: 9 });
   });
 
-  it('changes a product that was created over the API, found by its id', async () => {
+  it('a line changes a product that was created over the API, found by its id', async () => {
     const id = await inventory.product(3);
     expect(await importLines({ ...cup, externalKey: id, stock: 5 })).toEqual(counts(0, 1, 0, 0));
     expect(await inventory.book(id)).toBe('received 3, received 2');
@@ -109,7 +109,7 @@ describe('a line', () => {
     ]);
   });
 
-  it('changes a product with a key by its id too, and the product keeps its key', async () => {
+  it('a line changes a product with a key by its id too, and the product keeps its key', async () => {
     const id = await inventory.product(3);
     await query("UPDATE products SET external_key = 'CUP' WHERE id = $1", [id]);
     expect(await importLines({ ...cup, externalKey: id, stock: 5 })).toEqual(counts(0, 1, 0, 0));
@@ -119,7 +119,7 @@ describe('a line', () => {
     expect(await importLines({ ...cup, stock: 5 })).toEqual(counts(0, 0, 1, 0));
   });
 
-  it('is overwritten by a later line about the same product under its other key', async () => {
+  it('a line is overwritten by a later line about the same product under its other key', async () => {
     const id = await inventory.product(3);
     await query("UPDATE products SET external_key = 'CUP' WHERE id = $1", [id]);
     const [byId, byKey] = [{ ...cup, externalKey: id }, cup];
@@ -132,14 +132,14 @@ describe('a line', () => {
     expect(await inventory.verify()).toMatchObject({ faults: [] });
   });
 
-  it('is for the product with the key when the key is also the id of another product', async () => {
+  it('a line is for the product with the key when the key is also the id of another product', async () => {
     const [id, other] = [await inventory.product(1), await inventory.product(1)];
     await query('UPDATE products SET external_key = $2 WHERE id = $1', [other, id]);
     expect(await importLines({ ...cup, externalKey: id, description: 'New' })).toEqual(counts(0, 1, 0, 0));
     expect((await query("SELECT id FROM products WHERE description = 'New'")).rows).toEqual([{ id: other }]);
   });
 
-  it('with the key of a line before it is refused, with the numbers of both', async () => {
+  it('a line with the key of a line before it is rejected, with the numbers of both', async () => {
     const others = Array.from({ length: 1_100 }, (_, index) => ({ ...cup, externalKey: `K-${index}` }));
     const lines = [{ ...cup, price: -1 }, { ...cup, price: 1 }, { ...cup, price: 2 }, ...others, cup];
     expect(await importLines(...lines)).toEqual(counts(1_101, 0, 0, 3));
@@ -152,7 +152,7 @@ describe('a line', () => {
     expect(await importLines(cup)).toEqual(counts(0, 1, 0, 0));
   });
 
-  it('assigns new stock to waiting back orders first', async () => {
+  it('a line assigns new stock to waiting back orders first', async () => {
     const id = await inventory.product(1, 'backorder');
     await inventory.reserve(newId(), { [id]: 3 });
     expect(await inventory.figures(id)).toBe('1/1/2');
@@ -163,7 +163,7 @@ describe('a line', () => {
 });
 
 describe('a refused line', () => {
-  it('is reported with every fault that the API would report, and the other lines are imported', async () => {
+  it('a rejected line is reported with every fault that the API would report, and the other lines are imported', async () => {
     const wrong = {
       externalKey: 'X',
       brand: ' ',
@@ -222,14 +222,14 @@ describe('a refused line', () => {
     expect((await readReport(report))?.[0]?.reasons).toEqual(expect.arrayContaining(apiReasons));
   });
 
-  it('leaves no report when no line was refused', async () => {
+  it('a rejected line leaves no report when no line was rejected', async () => {
     await importLines('{');
     expect(await readReport(report)).toHaveLength(1);
     await importLines(cup);
     expect(await readReport(report)).toBeUndefined();
   });
 
-  it('is one whose stock would be less than the units that orders reserved', async () => {
+  it('a rejected line is one whose stock would be less than the units that orders reserved', async () => {
     const id = await inventory.product(5);
     await inventory.reserve(newId(), { [id]: 3 });
     expect(await importLines({ ...cup, externalKey: id, stock: 2 })).toEqual(counts(0, 0, 0, 1));
@@ -320,7 +320,7 @@ describe('CSV', () => {
     expect(await product('CUP')).toMatchObject({ description: null, rating_tenths: 40 });
   });
 
-  it('without the column of keys is refused with that reason', async () => {
+  it('without the column of keys is rejected with that reason', async () => {
     expect(await bring(await given('keyless.csv', 'name,price', 'Cup,5'))).toEqual(counts(0, 0, 0, 1));
     expect((await readReport(report))?.[0]?.reasons).toContain('externalKey is required');
   });
@@ -338,7 +338,7 @@ describe('CSV', () => {
     expect(await bring(prices, report, { replace: true })).toEqual(counts(0, 0, 0, 1));
   });
 
-  it('in another encoding is refused, each line alone', async () => {
+  it('in another encoding is rejected, each line alone', async () => {
     const path = await given('latin.csv', heading);
     await writeFile(path, Buffer.from(`${heading}\nA,Käse,Acme,food,1,,\nB,Brot,Acme,food,1,,\n`, 'latin1'));
     expect(await bring(path)).toEqual(counts(1, 0, 0, 1));
@@ -352,13 +352,13 @@ describe('CSV', () => {
     ['name,name', /not "name"/],
     [`${heading}\nA,"Pan,Acme,kitchen,1,,`, /from line 2 on this is no CSV: a quote is not closed/],
     [`${heading}\nA,"Pa"n,Acme,kitchen,1,,`, /from line 2 on this is no CSV: has a quote in the wrong place/],
-  ])('that is invalid is refused as a whole: %j', async (text, complaint) => {
+  ])('that is invalid is rejected as a whole: %j', async (text, complaint) => {
     await expect(bring(await given('wrong.csv', text))).rejects.toThrow(complaint);
   });
 });
 
 describe('an import', () => {
-  it('continues after its process was killed, and imports each line exactly once', async () => {
+  it('an import continues after its process was killed, and imports each line exactly once', async () => {
     const lines = Array.from({ length: 12_000 }, (_, index) =>
       index % 100 === 7 ? '{"externalKey":"wrong"}' : { ...cup, externalKey: `K-${index}`, stock: 2 },
     );
@@ -385,7 +385,7 @@ describe('an import', () => {
     expect(await bring(path)).toMatchObject({ resumedAfterLine: 0, unchanged: 11_880, refused: 120 });
   });
 
-  it('is refused when its report would replace the file', async () => {
+  it('an import is rejected when its report would replace the file', async () => {
     const path = await given('mine.ndjson', cup);
     const link = join(folder, 'link');
     await symlink(path, link);
@@ -395,7 +395,7 @@ describe('an import', () => {
     expect(await bring(path)).toEqual(counts(1, 0, 0, 0));
   });
 
-  it('changes the product that gets one of its keys by a request meanwhile', async () => {
+  it('an import changes the product that gets one of its keys by a request meanwhile', async () => {
     const id = await inventory.product(3);
     const client = await inventory.services.service('catalogue').database.connect();
     try {
@@ -413,7 +413,7 @@ describe('an import', () => {
     expect(await inventory.verify()).toMatchObject({ faults: [] });
   });
 
-  it('is refused while another import runs', async () => {
+  it('an import is rejected while another import runs', async () => {
     const client = await inventory.services.service('catalogue').database.connect();
     try {
       await client.query("SELECT pg_advisory_lock(hashtextextended('import ' || current_schema(), 0))");
@@ -427,7 +427,7 @@ describe('an import', () => {
   it.each([
     ['none.csv', /cannot read .*none\.csv \(ENOENT\)/],
     ['none.xlsx', /the name of .* must end in \.csv or \.ndjson/],
-  ])('of %s names the fault', async (name, complaint) => {
+  ])('an import of %s names the fault', async (name, complaint) => {
     await expect(bring(join(folder, name))).rejects.toThrow(complaint);
   });
 });

@@ -121,7 +121,7 @@ function sequences(kinds: readonly Kind[]): Kind[][] {
 }
 
 describe('order.lines-cancelled.v1', () => {
-  it('releases the units, publishes an event, and the ledger names the cause', async () => {
+  it('the event order.lines-cancelled.v1 releases the units, publishes an event, and the ledger names the cause', async () => {
     const order = await reserved();
     await send(order, 'first');
     await taken(order, 1);
@@ -148,7 +148,7 @@ describe('order.lines-cancelled.v1', () => {
     ]);
   });
 
-  it('gives units that were promised beyond the stock back first', async () => {
+  it('the event order.lines-cancelled.v1 gives units that were promised beyond the stock back first', async () => {
     const order = await reserved(4, 'backorder');
     expect(await inventory.figures(order.cup)).toBe('4/4/1');
     await send(order, 'first');
@@ -156,23 +156,26 @@ describe('order.lines-cancelled.v1', () => {
     expect(await inventory.figures(order.cup)).toBe('4/3/0');
   });
 
-  it('publishes a failure when the reservation does not exist', async () => {
+  it('the event order.lines-cancelled.v1 publishes a failure when the reservation does not exist', async () => {
     const order = { ...(await reserved()), reservationId: newId() };
     await send(order, 'first');
     await taken(order, 1);
     expect((await answers(order)).map(({ outcome }) => outcome)).toEqual(['failed']);
   });
 
-  it.each(sequences(['created', 'first', 'second']))('releases each unit once: %s, %s, %s', async (...kinds) => {
-    const order = await reserved();
-    for (const [index, kind] of kinds.entries()) {
-      await send(order, kind, kind);
-      await taken(order, index + 1);
-    }
-    expect(await sums(order)).toEqual(open);
-    expect(await answers(order)).toEqual([2, 3].map((version) => ({ ...doneAnswer, version })));
-    expect(await inventory.state(order.reservationId)).toBe('confirmed');
-  });
+  it.each(sequences(['created', 'first', 'second']))(
+    'the event order.lines-cancelled.v1 releases each unit once: %s, %s, %s',
+    async (...kinds) => {
+      const order = await reserved();
+      for (const [index, kind] of kinds.entries()) {
+        await send(order, kind, kind);
+        await taken(order, index + 1);
+      }
+      expect(await sums(order)).toEqual(open);
+      expect(await answers(order)).toEqual([2, 3].map((version) => ({ ...doneAnswer, version })));
+      expect(await inventory.state(order.reservationId)).toBe('confirmed');
+    },
+  );
 
   it.each(
     (['cancelled', 'shipped'] as const).flatMap((end) =>
@@ -219,7 +222,7 @@ describe('an allocation', () => {
     return client.post(path, { body, headers: inventory.headersFor(path, body) });
   };
 
-  it('assigns only the rest, when it comes before the event', async () => {
+  it('an allocation assigns only the rest, when it comes before the event', async () => {
     const order = await reserved(3, 'backorder');
     expect((await allocate(order, 1)).status).toBe(204);
     expect(await sums(order)).toEqual({ released: [2, 0], shipped: [0, 0], promised: [3, 2], allocated: [3, 2] });
@@ -240,7 +243,7 @@ describe('an allocation', () => {
     expect(await sums(order)).toEqual(ended.shipped);
   });
 
-  it('with an older state of the order takes nothing back', async () => {
+  it('an allocation with an older state of the order takes nothing back', async () => {
     const order = await reserved();
     await send(order, 'second');
     await taken(order, 1);
@@ -265,7 +268,7 @@ describe('an allocation', () => {
 });
 
 describe('units that have shipped', () => {
-  it('are not released: the event becomes a dead letter', async () => {
+  it('units that have shipped are not released: the event becomes a dead letter', async () => {
     const order = await reserved();
     await transport.publish([withoutItems(eventOf(order, 'shipped'))]);
     await taken(order, 1);
@@ -288,11 +291,11 @@ function withoutItems(event: { id: string; type: string; content: string }): typ
 }
 
 describe('the stock ledger', () => {
-  it('has no faults after all these events', async () => {
+  it('the stock ledger has no faults after all these events', async () => {
     expect(await inventory.verify()).toMatchObject({ faults: [] });
   });
 
-  it('has a fault when a part of a line is released that the line still has, or the other way round', async () => {
+  it('the stock ledger has a fault when a part of a line is released that the line still has, or the other way round', async () => {
     const order = await reserved();
     await send(order, 'first');
     await taken(order, 1);

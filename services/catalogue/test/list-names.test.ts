@@ -60,23 +60,26 @@ describe('200', () => {
     expect(body.pagination).toEqual({ limit: 20, hasMore: false });
   });
 
-  it.each(['asc', 'desc'])('pages in the order name:%s while brands are added and removed', async (direction) => {
-    const seen: string[] = [];
-    let next = `/v1/brands?limit=1&fields=name&sort=name:${direction}`;
-    while (next !== '') {
-      const { headers, body } = await catalogue.client.get(next);
-      seen.push(...body.items.map(({ name }) => name));
-      expect(Object.keys(body.items[0] ?? {})).toEqual(['name']);
-      [, next = ''] = /^<(.*)>; rel="next"$/.exec(headers.link ?? '') ?? [];
-      await addProducts(services, [{ name: 'A', brand: 'Acme' }]);
-      await catalogue.database.query("DELETE FROM stock_ledger; DELETE FROM products WHERE brand = 'acme'");
-    }
-    expect(seen.filter((name) => name !== 'acme')).toEqual(
-      direction === 'asc' ? ['Acme', 'Many', 'Émile'] : ['Émile', 'Many', 'Acme'],
-    );
-  });
+  it.each(['asc', 'desc'])(
+    'GET /v1/brands and /v1/categories pages in the order name:%s while brands are added and removed',
+    async (direction) => {
+      const seen: string[] = [];
+      let next = `/v1/brands?limit=1&fields=name&sort=name:${direction}`;
+      while (next !== '') {
+        const { headers, body } = await catalogue.client.get(next);
+        seen.push(...body.items.map(({ name }) => name));
+        expect(Object.keys(body.items[0] ?? {})).toEqual(['name']);
+        [, next = ''] = /^<(.*)>; rel="next"$/.exec(headers.link ?? '') ?? [];
+        await addProducts(services, [{ name: 'A', brand: 'Acme' }]);
+        await catalogue.database.query("DELETE FROM stock_ledger; DELETE FROM products WHERE brand = 'acme'");
+      }
+      expect(seen.filter((name) => name !== 'acme')).toEqual(
+        direction === 'asc' ? ['Acme', 'Many', 'Émile'] : ['Émile', 'Many', 'Acme'],
+      );
+    },
+  );
 
-  it('is an empty page without products', async () => {
+  it('GET /v1/brands and /v1/categories is an empty page without products', async () => {
     await catalogue.database.query('DELETE FROM stock_ledger; DELETE FROM products');
     const { body } = await catalogue.client.get('/v1/categories');
     expect(body).toEqual({ items: [], pagination: { limit: 20, hasMore: false } });
@@ -101,7 +104,7 @@ describe('400', () => {
     expect(answer.body.errors[0]).toMatchObject({ parameter: query.split('=')[0] });
   });
 
-  it('refuses a cursor of the other list', async () => {
+  it('GET /v1/brands and /v1/categories returns 400 for a cursor of the other list', async () => {
     const { body } = await catalogue.client.get('/v1/categories?limit=1');
     const answer = await catalogue.client.get(`/v1/brands?cursor=${body.pagination.nextCursor}`);
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-cursor' } });

@@ -26,12 +26,12 @@ const found = async (query: string): Promise<unknown[]> => {
 };
 
 describe('200', () => {
-  it('lists thirty products by their ids, in the order of the list', async () => {
+  it('GET /v1/products with a list of ids lists thirty products by their ids, in the order of the list', async () => {
     expect(await found(`id=in:${ids}&limit=100`)).toEqual([...ids].reverse());
     expect(await found(`id=${ids}&limit=100&sort=id:asc`)).toEqual(ids);
   });
 
-  it('leaves out unknown ids, and combines ids with every other filter, page by page', async () => {
+  it('GET /v1/products with a list of ids leaves out unknown ids, and combines ids with every other filter, page by page', async () => {
     expect(await found(`id=${newId()}`)).toEqual([]);
     const acme = ids.filter((_, index) => index % 2);
     expect(await found(`id=${ids},${newId()}&brand=Acme&limit=100&sort=createdAt:asc`)).toEqual(acme);
@@ -43,7 +43,7 @@ describe('200', () => {
     expect([...body.items.map(({ id }) => id), ...(await found(rest))]).toEqual(ids);
   });
 
-  it('reads ids in capitals as their lower case, in pages and searches, and writes them in lower case', async () => {
+  it('GET /v1/products with a list of ids reads ids in capitals as their lower case, in pages and searches, and writes them in lower case', async () => {
     const capitals = ids.map((id) => id.toUpperCase());
     const first = await client.get(`/v1/products?id=${capitals}&limit=20&sort=id:asc`);
     const { nextCursor } = first.body.pagination;
@@ -55,7 +55,7 @@ describe('200', () => {
     expect((await client.get(`/v1/products/${capitals[0]}`)).body.id).toBe(ids[0]);
   });
 
-  it('is found among alternatives', async () => {
+  it('GET /v1/products with a list of ids is found among alternatives', async () => {
     const or = [
       { id: { in: ids.slice(0, 2) } },
       { id: { eq: ids[1] }, brand: { eq: 'Acme' } },
@@ -67,7 +67,7 @@ describe('200', () => {
 });
 
 describe('422', () => {
-  it('proposes the first hundred in the order of the client, and queries for all of them', async () => {
+  it('GET /v1/products with a list of ids proposes the first hundred in the order of the client, and queries for all of them', async () => {
     const asked = [...Array.from({ length: 120 }, newId), ...ids].reverse();
     const { status, body } = await client.get(`/v1/products?id=${asked}&sort=createdAt:asc&limit=100`);
     expect(status).toBe(422);
@@ -81,7 +81,7 @@ describe('422', () => {
     expect(all.flat().sort()).toEqual([...ids].sort());
   });
 
-  it('proposes no queries in place of one with too many conditions', async () => {
+  it('GET /v1/products with a list of ids proposes no queries instead of one with too many conditions', async () => {
     const { status, body } = await client.get(`/v1/products?price=${Array.from({ length: 21 }, (_, n) => `ne:${n}`)}`);
     expect(status).toBe(422);
     expect(body).not.toHaveProperty('split');

@@ -26,7 +26,7 @@ const names = async (query: string): Promise<string[]> => {
 };
 
 describe('200', () => {
-  it('lists the newest first, each with all its members', async () => {
+  it('GET /v1/products lists the newest first, each with all its members', async () => {
     const { body } = await client.get('/v1/products');
     expect(body.pagination).toEqual({ limit: 20, hasMore: false });
     expect(body.items.map(({ name }) => name)).toEqual(['Bulb', 'Lamp', 'Mug', 'Kettle']);
@@ -87,7 +87,7 @@ describe('200', () => {
     expect(searched.body.items).toEqual([{ name: 'Lamp' }]);
   });
 
-  it('answers HEAD without a body', async () => {
+  it('GET /v1/products answers HEAD without a body', async () => {
     const answer = await client.call('HEAD', '/v1/products');
     expect(answer).toMatchObject({ status: 200, text: '' });
   });
@@ -131,14 +131,14 @@ describe('400', () => {
     ['brand=a"b&price=abc', ['brand', 'price']],
     ['brand=%ff&price=abc&page=2&limit=02', ['brand', 'limit', 'page', 'price']],
     ['sort=name:asc&sort=price:asc&fields=stock', ['sort', 'fields']],
-  ])('lists each fault of %s once', async (query, parameters) => {
+  ])('GET /v1/products lists each fault of %s once', async (query, parameters) => {
     const { status, body } = await client.get(`/v1/products?${query}`);
     expect(status).toBe(400);
     expect(body.errors.map(({ parameter }) => parameter).sort()).toEqual([...parameters].sort());
     expect(body.detail).toContain(`(and ${parameters.length - 1} more)`);
   });
 
-  it('refuses an invalid cursor, and a cursor of another sort order', async () => {
+  it('GET /v1/products returns 400 for an invalid cursor, and a cursor of another sort order', async () => {
     const { body } = await client.get('/v1/products?limit=1');
     const { nextCursor: cursor } = body.pagination;
     for (const query of [
@@ -157,7 +157,7 @@ describe('400', () => {
 });
 
 describe('422', () => {
-  it('names the bound, its figure, and the nearest query that is accepted', async () => {
+  it('GET /v1/products names the bound, its figure, and the nearest query that is accepted', async () => {
     const brands = Array.from({ length: 101 }, (_, index) => `b${index}`).join();
     const answer = await client.get(`/v1/products?brand=${brands}`);
     expect(answer).toMatchObject({

@@ -83,14 +83,14 @@ async function released(order: Order): Promise<{ type: string; data: { outcome: 
 }
 
 describe('order.created.v1', () => {
-  it('confirms the reservation, so that orders is no longer asked about it', async () => {
+  it('the event order.created.v1 confirms the reservation, so that orders is no longer asked about it', async () => {
     const order = await reserved();
     await send(order, 'created');
     await eventually(async () => expect(await inventory.state(order.reservationId)).toBe('confirmed'));
     expect(await inventory.figures(order.productId)).toBe('5/2/0');
   });
 
-  it('becomes a dead letter when the reservation was released, and does not delay other events', async () => {
+  it('the event order.created.v1 becomes a dead letter when the reservation was released, and does not delay other events', async () => {
     const [before, order, after] = [await reserved(), await reserved(), await reserved()];
     await inventory.release(order.reservationId);
     await transport.publish([before, order, after].map((each) => eventOf(each, 'created')));
@@ -107,7 +107,7 @@ describe('order.created.v1', () => {
 });
 
 describe('order.cancelled.v1', () => {
-  it('releases the stock and publishes an event with the id of the causing request', async () => {
+  it('the event order.cancelled.v1 releases the stock and publishes an event with the id of the causing request', async () => {
     const order = await reserved();
     await send(order, 'created');
     await taken(order, 1);
@@ -134,7 +134,7 @@ describe('order.cancelled.v1', () => {
     [['cancelled', 'created']],
     [['cancelled', 'created', 'cancelled', 'created', 'cancelled', 'cancelled']],
     [['created', 'created', 'cancelled', 'cancelled', 'created']],
-  ])('releases once when the events arrive as %j', async (kinds) => {
+  ])('the event order.cancelled.v1 releases once when the events arrive as %j', async (kinds) => {
     const order = await reserved();
     // The events are sent one after the other, so that they arrive in this sequence.
     for (const [index, kind] of kinds.entries()) {
@@ -147,7 +147,7 @@ describe('order.cancelled.v1', () => {
     expect(await released(order)).toHaveLength(1);
   });
 
-  it('releases once when all events are delivered ten times concurrently', async () => {
+  it('the event order.cancelled.v1 releases once when all events are delivered ten times concurrently', async () => {
     const orders = await Promise.all(Array.from({ length: 10 }, () => reserved()));
     const all = orders.flatMap((order) =>
       Array.from({ length: 10 }, () => [eventOf(order, 'cancelled'), eventOf(order, 'created')]).flat(),
@@ -161,7 +161,7 @@ describe('order.cancelled.v1', () => {
     }
   });
 
-  it('releases and publishes once when two events report the cancellation', async () => {
+  it('the event order.cancelled.v1 releases and publishes once when two events report the cancellation', async () => {
     const order = await reserved();
     await send(order, 'cancelled');
     await taken(order, 1);
@@ -173,7 +173,7 @@ describe('order.cancelled.v1', () => {
     expect((await released(order)).map(({ data }) => data.outcome)).toEqual(['done']);
   });
 
-  it('publishes a failure when the reservation does not exist', async () => {
+  it('the event order.cancelled.v1 publishes a failure when the reservation does not exist', async () => {
     const order = { orderId: newId(), accountId: newId(), reservationId: newId(), productId: newId() };
     await send(order, 'cancelled');
     await eventually(async () => expect((await released(order))[0]?.data.outcome).toBe('failed'));
@@ -185,7 +185,7 @@ describe('order.shipped.v1', () => {
     [['created', 'shipped']],
     [['shipped', 'created']],
     [['shipped', 'shipped', 'created', 'shipped']],
-  ])('removes the units from the stock once when the events arrive as %j', async (kinds) => {
+  ])('the event order.shipped.v1 removes the units from the stock once when the events arrive as %j', async (kinds) => {
     const order = await reserved();
     for (const [index, kind] of kinds.entries()) {
       await send(order, kind);
@@ -196,7 +196,7 @@ describe('order.shipped.v1', () => {
     expect(await inventory.state(order.reservationId)).toBe('shipped');
   });
 
-  it('ships the units that were assigned to the order, in the request that shipped it', async () => {
+  it('the event order.shipped.v1 ships the units that were assigned to the order, in the request that shipped it', async () => {
     const order = await reserved(2, 'backorder');
     await inventory.allocate(order.reservationId);
     await send(order, 'shipped');
@@ -215,7 +215,7 @@ describe('order.shipped.v1', () => {
     ]);
   });
 
-  it('leaves units that are assigned to another order', async () => {
+  it('the event order.shipped.v1 leaves units that are assigned to another order', async () => {
     const order = await reserved(2, 'backorder');
     const other = { ...order, orderId: newId(), reservationId: newId() };
     await inventory.reserve(other.reservationId, { [order.productId]: 2 }, order.accountId);
@@ -241,7 +241,7 @@ describe('order.shipped.v1', () => {
     expect(await inventory.book(order.productId)).toBe('received 1, reserved 2, received 1, shipped 2');
   });
 
-  it('becomes a dead letter when the stock was released, and changes nothing', async () => {
+  it('the event order.shipped.v1 becomes a dead letter when the stock was released, and changes nothing', async () => {
     const order = await reserved();
     await send(order, 'cancelled');
     await taken(order, 1);
@@ -257,7 +257,7 @@ describe('order.shipped.v1', () => {
 });
 
 describe('the stock ledger', () => {
-  it('has no faults after all these events', async () => {
+  it('the stock ledger has no faults after all these events', async () => {
     expect(await inventory.verify()).toMatchObject({ faults: [] });
   });
 });

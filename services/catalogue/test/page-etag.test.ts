@@ -39,7 +39,7 @@ const requests: [string, Ask][] = [
 ];
 
 describe('304', () => {
-  it.each(requests)('is the reply to %s that has not changed', async (_, ask) => {
+  it.each(requests)('GET /v1/products returns 304 to %s that has not changed', async (_, ask) => {
     const first = await ask();
     const tag = first.headers.etag ?? '';
     expect(first).toMatchObject({ status: 200, headers: { etag: expect.stringMatching(/^"[\w-]{43}"$/) } });
@@ -47,14 +47,14 @@ describe('304', () => {
     expect(await ask(`"other", W/${tag}`)).toMatchObject({ status: 304, text: '' });
   });
 
-  it('has the link to the next page, as the page has', async () => {
+  it('GET /v1/products has the link to the next page, as the page has', async () => {
     const ask = list('?sort=price:asc&limit=2');
     const first = await ask();
     expect(first.headers.link).toMatch(/rel="next"/);
     expect((await ask(first.headers.etag)).headers.link).toBe(first.headers.link);
   });
 
-  it('is the reply to HEAD as well', async () => {
+  it('GET /v1/products returns 304 to HEAD as well', async () => {
     const { etag } = (await client.get('/v1/products')).headers;
     const headers = conditional(etag);
     const answer = await fetch(`${services.service('catalogue').url}/v1/products`, { method: 'HEAD', headers });
@@ -64,7 +64,7 @@ describe('304', () => {
 
 describe('200', () => {
   it.each(requests.filter(([name]) => !name.includes('excludes')))(
-    'is the reply to %s after a change of a product on it, and with a new tag',
+    'GET /v1/products returns 200 to %s after a change of a product on it, and with a new tag',
     async (_, ask) => {
       const before = await ask();
       const path = `/v1/products/${ids[0]}`;
@@ -77,7 +77,7 @@ describe('200', () => {
     },
   );
 
-  it('is the reply with the tag of another page of the same list', async () => {
+  it('GET /v1/products returns 200 with the tag of another page of the same list', async () => {
     const first = await client.get('/v1/products?limit=1');
     const next = await client.get(`/v1/products?limit=1&cursor=${first.body.pagination.nextCursor}`, {
       headers: conditional(first.headers.etag),
@@ -85,7 +85,7 @@ describe('200', () => {
     expect(next.status).toBe(200);
   });
 
-  it('is the reply to staff with the tag of a customer', async () => {
+  it('GET /v1/products returns 200 to staff with the tag of a customer', async () => {
     const { etag } = (await client.get('/v1/products')).headers;
     const token = await staffToken(services);
     const answer = await client.get('/v1/products', { token, headers: conditional(etag) });
@@ -95,7 +95,7 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it.each(requests)('is the reply to %s with a header that is no list of tags', async (_, ask) => {
+  it.each(requests)('GET /v1/products returns 400 to %s with a header that is no list of tags', async (_, ask) => {
     expect(await ask('W/abc')).toMatchObject({
       status: 400,
       body: { errors: [{ header: 'If-None-Match', detail: expect.any(String) }] },

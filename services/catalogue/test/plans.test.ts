@@ -125,7 +125,7 @@ describe('a sku', () => {
         0,
       );
 
-  it.each(sorts)('is read by its index, one and a hundred, with sort=%s', async (sort) => {
+  it.each(sorts)('a sku is read by its index, one and a hundred, with sort=%s', async (sort) => {
     for (const sku of [skus[0] ?? '', skus.map((each) => JSON.stringify(each)).join()]) {
       for (const plan of await plansIn(client, staff, fromQuery(staff, { sku, sort }))) {
         // Rated and unrated products are read by two scans.
@@ -138,7 +138,7 @@ describe('a sku', () => {
   });
 
   it.each(sorts.filter((sort) => !sort.startsWith('id')))(
-    'is read by its index in alternatives with sort=%s',
+    'a sku is read by its index in alternatives with sort=%s',
     async (given) => {
       const [field, direction] = given.split(':');
       const or = [
@@ -209,7 +209,7 @@ describe('very many pending products', () => {
     { brand: 'Nordwick' },
     { category: 'Audio / Speaker' },
     { category: 'Audio / Speaker,Garden / Hose' },
-  ])('are not read for customers by %j', async (query) => {
+  ])('very many pending products are not read for customers by %j', async (query) => {
     for (const plan of await plansOf(fromQuery(spec, query))) {
       expect(faults(plan)).toEqual([]);
       const skipped = nodesOf(plan).map((node) => node['Rows Removed by Filter'] ?? 0);
@@ -218,7 +218,7 @@ describe('very many pending products', () => {
   });
 
   it.each([{ sort: 'createdAt:asc' }, { sort: 'updatedAt:asc' }, { brand: 'Nordwick' }, { category: 'Garden / Hose' }])(
-    'are read along an index for staff by %j',
+    'very many pending products are read along an index for staff by %j',
     async (query) => {
       const staff = staffSpec('EUR');
       for (const plan of await plansIn(client, staff, fromQuery(staff, query))) expect(faults(plan)).toEqual([]);
@@ -227,23 +227,26 @@ describe('very many pending products', () => {
 });
 
 describe('the archived products', () => {
-  it.each(['', 'createdAt:asc', 'createdAt:desc'])('are listed by their index with sort=%s', async (sort) => {
-    await client.query("UPDATE products SET archived_status = status, status = 'pending' WHERE stock = 7");
-    await client.query('VACUUM (ANALYZE) products');
-    const criteria = fromQuery(staffSpec('EUR'), { archived: 'true', ...(sort && { sort }) });
-    for (const plan of await plansIn(client, staffSpec('EUR'), criteria)) {
-      expect(faults(plan)).toEqual([]);
-      expect(nodesOf(plan).map((node) => node['Index Name'])).toContain('products_archived');
-    }
-    await client.query(
-      'UPDATE products SET status = archived_status, archived_status = NULL WHERE archived_status IS NOT NULL',
-    );
-    await client.query('VACUUM (ANALYZE) products');
-  });
+  it.each(['', 'createdAt:asc', 'createdAt:desc'])(
+    'the archived products are listed by their index with sort=%s',
+    async (sort) => {
+      await client.query("UPDATE products SET archived_status = status, status = 'pending' WHERE stock = 7");
+      await client.query('VACUUM (ANALYZE) products');
+      const criteria = fromQuery(staffSpec('EUR'), { archived: 'true', ...(sort && { sort }) });
+      for (const plan of await plansIn(client, staffSpec('EUR'), criteria)) {
+        expect(faults(plan)).toEqual([]);
+        expect(nodesOf(plan).map((node) => node['Index Name'])).toContain('products_archived');
+      }
+      await client.query(
+        'UPDATE products SET status = archived_status, archived_status = NULL WHERE archived_status IS NOT NULL',
+      );
+      await client.query('VACUUM (ANALYZE) products');
+    },
+  );
 });
 
 describe('the products of a batch of imported lines', () => {
-  it('are found by their keys, and by their ids where they have none', async () => {
+  it('the products of a batch of imported lines are found by their keys, and by their ids where they have none', async () => {
     const { rows: known } = await client.query('SELECT id, external_key AS key FROM products LIMIT 500');
     await client.query('SET plan_cache_mode = auto');
     const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${findKnown}`, [
@@ -257,7 +260,7 @@ describe('the products of a batch of imported lines', () => {
 });
 
 describe('indexes', () => {
-  it('are each used by at least one of these pages', async () => {
+  it('the indexes are each used by at least one of these pages', async () => {
     const { rows } = await client.query("SELECT indexname FROM pg_indexes WHERE tablename = 'products' ORDER BY 1");
     expect(rows.map(({ indexname }) => indexname).filter((name) => !used.has(name))).toEqual([]);
   });

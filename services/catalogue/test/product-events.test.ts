@@ -46,7 +46,7 @@ describe('product.created.v1', () => {
     ]);
   });
 
-  it('omits absent members, and reports a new product below its threshold as created only', async () => {
+  it('the event product.created.v1 omits absent members, and reports a new product below its threshold as created only', async () => {
     const id = await create({ lowStockThreshold: 2 });
     expect(await eventsAbout(services, id)).toEqual([
       {
@@ -57,7 +57,7 @@ describe('product.created.v1', () => {
     ]);
   });
 
-  it('is written once for a repeated request, with its request id, and is published without a consumer', async () => {
+  it('the event product.created.v1 is written once for a repeated request, with its request id, and is published without a consumer', async () => {
     const headers = { 'Idempotency-Key': 'cup', 'X-Request-Id': 'request-of-staff' };
     const id = await create({ stock: 1 }, headers);
     expect(await create({ stock: 1 }, headers)).toBe(id);
@@ -72,7 +72,7 @@ describe('product.created.v1', () => {
 });
 
 describe('product.updated.v1', () => {
-  it('has the product after the change, and the version of the change', async () => {
+  it('the event product.updated.v1 has the product after the change, and the version of the change', async () => {
     const id = await create({ stock: 7, rating: 3 });
     await patch(id, { price: 5, rating: null });
     expect((await eventsAbout(services, id))[1]).toEqual({
@@ -82,7 +82,7 @@ describe('product.updated.v1', () => {
     });
   });
 
-  it('is not written when only units move, when nothing changes, and when the change is refused', async () => {
+  it('the event product.updated.v1 is not written when only units move, when nothing changes, and when the change is rejected', async () => {
     const id = await create({ stock: 7 });
     await patch(id, { stock: { adjust: 3 } });
     await patch(id, { price: 4.5 });
@@ -92,7 +92,7 @@ describe('product.updated.v1', () => {
     expect(await typesAbout(id)).toEqual(['product.created.v1']);
   });
 
-  it('is written when only the threshold changes', async () => {
+  it('the event product.updated.v1 is written when only the threshold changes', async () => {
     const id = await create({ stock: 7 });
     await patch(id, { lowStockThreshold: 3 });
     expect(await typesAbout(id)).toEqual(['product.created.v1', 'product.updated.v1']);
@@ -109,7 +109,7 @@ describe('product.updated.v1', () => {
     ]);
   });
 
-  it('is written once for each of concurrent changes, with a version of its own', async () => {
+  it('the event product.updated.v1 is written once for each of concurrent changes, with a version of its own', async () => {
     const id = await create({ stock: 7 });
     await Promise.all(Array.from({ length: 10 }, (_, index) => patch(id, { price: index + 10 })));
     const events = await eventsAbout(services, id);
@@ -148,7 +148,7 @@ describe('an import', () => {
     ]);
   });
 
-  it('writes the events of a batch with its products, in few statements', async () => {
+  it('an import writes the events of a batch with its products, in few statements', async () => {
     const before = (await query('SELECT count(*)::int AS n FROM outbox')).rows[0].n;
     await file(...Array.from({ length: 2_500 }, (_, index) => ({ ...cup, externalKey: `bulk ${index}` })));
     const { rows } = await query(

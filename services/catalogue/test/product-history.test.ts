@@ -41,7 +41,7 @@ const changesOf = async (id: string) => {
 };
 
 describe('the history of a product', () => {
-  it('contains a price that was lowered and restored, with who, when, and both values', async () => {
+  it('the history of a product contains a price that was lowered and restored, with who, when, and both values', async () => {
     const id = await add({ stock: 5 });
     const lowered = await change(id, { price: 0 });
     const restored = await change(id, { price: 19.99 });
@@ -71,7 +71,7 @@ describe('the history of a product', () => {
     expect([...times].sort().reverse()).toEqual(times);
   });
 
-  it('contains members that are added or removed, counted stock with its reason, archiving and restoring', async () => {
+  it('the history of a product contains members that are added or removed, counted stock with its reason, archiving and restoring', async () => {
     const id = await add();
     await change(id, { description: 'Boils', attributes: { colour: 'red' } });
     await change(id, { description: null, attributes: { colour: null } });
@@ -97,7 +97,7 @@ describe('the history of a product', () => {
     ]);
   });
 
-  it('has no entry for a change that is refused', async () => {
+  it('the history of a product has no entry for a change that is rejected', async () => {
     const id = await add({ stock: 1 });
     expect(
       await client.patch(`/v1/products/${id}`, { token, body: { price: 1, stock: { adjust: -2 } } }),
@@ -105,7 +105,7 @@ describe('the history of a product', () => {
     expect((await history(id)).body.items).toHaveLength(1);
   });
 
-  it('contains changes by imports over HTTP and by the command, each with its author', async () => {
+  it('the history of a product contains changes by imports over HTTP and by the command, each with its author', async () => {
     const id = await add({ sku: 'KETTLE' });
     const line = (price: number) => JSON.stringify({ externalKey: 'KETTLE', ...product, price });
     const file = { token, rawBody: `${line(1)}\n`, headers: { 'Content-Type': 'application/x-ndjson' } };
@@ -145,7 +145,7 @@ describe('the history of a product', () => {
     await expect(listProductHistory(environment, 'none', 1)).rejects.toThrow('there is no product');
   });
 
-  it('has pages, and can be filtered by time', async () => {
+  it('the history of a product has pages, and can be filtered by time', async () => {
     const id = await add();
     for (const price of [1, 2, 3]) await change(id, { price });
     const first = await history(id, '?limit=3');
@@ -159,7 +159,7 @@ describe('the history of a product', () => {
     expect((await history(id, '?sort=price:asc')).status).toBe(400);
   });
 
-  it('is refused to customers and for unknown products', async () => {
+  it('the history of a product is rejected to customers and for unknown products', async () => {
     const id = await add();
     expect((await client.get(`/v1/products/${id}/history`)).status).toBe(401);
     expect((await client.get(`/v1/products/${id}/history`, { token: await services.issuer.sign() })).status).toBe(403);

@@ -94,7 +94,7 @@ async function effects(): Promise<unknown> {
 }
 
 describe('202', () => {
-  it('has the import and its address, and the lines are imported afterwards', async () => {
+  it('POST /v1/products/imports has the import and its address, and the lines are imported afterwards', async () => {
     const { status, headers, body } = await send(textOf([{ ...cup, stock: 7 }, '', { externalKey: 'LID' }]));
     expect(status).toBe(202);
     expect(headers.location).toBe(`/v1/products-imports/${body.id}`);
@@ -114,14 +114,14 @@ describe('202', () => {
     expect(await tablesWithRest()).toEqual([]);
   });
 
-  it('changes known products as a file of the command line does', async () => {
+  it('POST /v1/products/imports changes known products as a file of the command line does', async () => {
     await imported(textOf([{ ...cup, stock: 7, description: 'Holds tea' }]));
     expect(await imported(textOf([{ ...cup, stock: 7, description: 'Holds tea' }]))).toMatchObject({ unchanged: 1 });
     expect(await imported(textOf([{ ...cup, price: 5 }]))).toMatchObject({ changed: 1 });
     expect(await productOf('CUP')).toMatchObject({ stock: 7, price_minor: 500, description: null, version: 2 });
   });
 
-  it('says in ledger and events who imported, and in which request', async () => {
+  it('POST /v1/products/imports says in ledger and events who imported, and in which request', async () => {
     const requestId = newId();
     const { body } = await send(textOf([{ ...cup, stock: 3 }]), { headers: { 'X-Request-Id': requestId } });
     await ended(body.id);
@@ -130,7 +130,7 @@ describe('202', () => {
     expect((await query('SELECT request_id FROM outbox')).rows).toEqual([{ request_id: requestId }]);
   });
 
-  it('is given to a machine, too', async () => {
+  it('POST /v1/products/imports is given to a machine, too', async () => {
     const machine = await inventory.services.issuer.sign({ scopes: ['catalogue:write'], isMachine: true });
     expect((await send('{}', { token: machine })).status).toBe(202);
   });
@@ -140,7 +140,7 @@ describe('202', () => {
     ['a byte order mark', `\uFEFF${JSON.stringify(cup)}\n`, { lines: 1, created: 1, refused: 0 }],
     ['CRLF', `${JSON.stringify(cup)}\r\n\r\n`, { lines: 2, linesRead: 2, created: 1, refused: 0 }],
     ['blank lines only', '\n \n', { status: 'completed', lines: 2, linesRead: 2, created: 0, refused: 0 }],
-  ])('is given to a file with %s', async (_name, body, counts) => {
+  ])('POST /v1/products/imports is given to a file with %s', async (_name, body, counts) => {
     expect(await imported(body)).toMatchObject(counts);
   });
 
@@ -157,7 +157,7 @@ describe('202', () => {
     ['a `sku`', JSON.stringify({ ...cup, sku: 'CUP' }), /^sku must be written as externalKey$/],
     ['too many bytes', `{"externalKey":"${'x'.repeat(102_400)}"}`, /^must have at most 102400 bytes$/],
     ['a key that is too long', JSON.stringify({ ...cup, externalKey: 'k'.repeat(300) }), /more than 200 characters/],
-  ])('refuses a line with %s alone', async (_name, line, reason) => {
+  ])('POST /v1/products/imports returns 202 for a line with %s alone', async (_name, line, reason) => {
     const bytes = Buffer.concat([Buffer.from(line), Buffer.from(`\n${JSON.stringify(cup)}`)]);
     expect(await imported(new Uint8Array(bytes))).toMatchObject({
       ...{ status: 'completed', created: 1, refused: 1 },
@@ -165,7 +165,7 @@ describe('202', () => {
     });
   });
 
-  it('refuses a repeated key with both lines, in one part and across parts of the file', async () => {
+  it('POST /v1/products/imports returns 202 for a repeated key with both lines, in one part and across parts of the file', async () => {
     const first = { ...cup, price: 1 };
     const found = await imported(`${textOf([first, { ...cup, price: 2 }])}\n${manyLines(600)}\n${textOf([cup])}`);
     const again = 'externalKey is also in line 1: a file has each key once';
@@ -180,7 +180,7 @@ describe('202', () => {
     expect(await imported(textOf([cup]))).toMatchObject({ changed: 1 });
   });
 
-  it('refuses a stock that is less than what orders were promised', async () => {
+  it('POST /v1/products/imports returns 202 for a stock that is less than what orders were promised', async () => {
     const id = await inventory.product(5);
     await inventory.reserve(newId(), { [id]: 3 });
     expect(await imported(textOf([{ ...cup, externalKey: id, stock: 2 }]))).toMatchObject({
@@ -191,7 +191,7 @@ describe('202', () => {
     expect(await inventory.figures(id)).toBe('5/3/0');
   });
 
-  it('shows the first 100 refused lines and the number of all', async () => {
+  it('POST /v1/products/imports shows the first 100 rejected lines and the number of all', async () => {
     const found = await imported(`${'{}\n'.repeat(90)}${manyLines(500)}\n${'{}\n'.repeat(700)}`);
     expect(found).toMatchObject({ lines: 1_290, linesRead: 1_290, created: 500, refused: 790 });
     expect(found.refusedLines.map(({ line }) => line)).toEqual([
@@ -202,7 +202,7 @@ describe('202', () => {
 });
 
 describe('with an Idempotency-Key', () => {
-  it('a repeated request starts no second import, and another file is refused', async () => {
+  it('a repeated request starts no second import, and another file is rejected', async () => {
     const headers = { 'Idempotency-Key': newId() };
     const answers = await Promise.all([1, 2, 3].map(() => send(textOf([cup]), { headers })));
     const accepted = answers.filter(({ status }) => status === 202);
@@ -225,7 +225,7 @@ describe('a refusal', () => {
     ['another charset', 415, { rawBody: '{}', headers: { 'Content-Type': 'application/x-ndjson; charset=utf-16' } }],
     ['a content encoding', 415, { rawBody: '{}', headers: { 'Content-Encoding': 'gzip' } }],
     ['an unknown parameter', 400, { rawBody: '{}' }],
-  ])('of %s is %i', async (name, status, { rawBody = '', headers = {} }) => {
+  ])('an error response of %s is %i', async (name, status, { rawBody = '', headers = {} }) => {
     const path = `/v1/products/imports${name === 'an unknown parameter' ? '?dry=1' : ''}`;
     const answer = await catalogue.client.post(path, { token, rawBody, headers: { ...ndjson, ...headers } });
     expect(answer.status).toBe(status);
@@ -233,7 +233,7 @@ describe('a refusal', () => {
     expect((await query('SELECT 1 FROM import_jobs')).rows).toEqual([]);
   });
 
-  it('of an empty chunked body is 400', async () => {
+  it('an error response of an empty chunked body is 400', async () => {
     const answer = await fetch(new URL('/v1/products/imports', catalogue.url), {
       ...{ method: 'POST', body: new Blob([]).stream(), duplex: 'half' },
       headers: { ...ndjson, Authorization: `Bearer ${token}` },
@@ -241,14 +241,14 @@ describe('a refusal', () => {
     expect([answer.status, await answer.json()]).toMatchObject([400, { errors: [{ detail: 'is required' }] }]);
   });
 
-  it('of a caller without the scope is 403, and without a token 401', async () => {
+  it('an error response of a caller without the scope is 403, and without a token 401', async () => {
     const other = await inventory.services.issuer.sign();
     expect((await send('{}', { token: other })).status).toBe(403);
     expect((await catalogue.client.post('/v1/products/imports', { rawBody: '{}', headers: ndjson })).status).toBe(401);
     expect((await catalogue.client.get(`/v1/products-imports/${newId()}`, { token: other })).status).toBe(403);
   });
 
-  it('of too many large files at once is 503, and the next file is accepted', async () => {
+  it('an error response of too many large files at once is 503, and the next file is accepted', async () => {
     const held: ClientRequest[] = [];
     const refused = await eventually(async () => {
       held.push(hold());
@@ -262,7 +262,7 @@ describe('a refusal', () => {
     await eventually(async () => expect((await send(tooManyLines)).status).toBe(400));
   });
 
-  it('of a file with too many lines is 400', async () => {
+  it('an error response of a file with too many lines is 400', async () => {
     const answer = await send(tooManyLines);
     expect([answer.status, answer.body.errors]).toEqual([
       400,
@@ -270,7 +270,7 @@ describe('a refusal', () => {
     ]);
   });
 
-  it('of another import is 503 while twenty wait', async () => {
+  it('an error response of another import is 503 while twenty wait', async () => {
     const client = await catalogue.database.connect();
     try {
       await client.query(`SELECT pg_advisory_lock(${importLock})`);
@@ -283,11 +283,11 @@ describe('a refusal', () => {
     }
   });
 
-  it.each(['not-an-id', newId()])('of an unknown import, %s, is 404', async (id) => {
+  it.each(['not-an-id', newId()])('an error response of an unknown import, %s, is 404', async (id) => {
     expect((await catalogue.client.get(`/v1/products-imports/${id}`, { token })).status).toBe(404);
   });
 
-  it('of another method is 405', async () => {
+  it('an error response of another method is 405', async () => {
     const answer = await fetch(new URL('/v1/products/imports', catalogue.url));
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
   });
@@ -301,7 +301,7 @@ async function tablesWithRest(): Promise<string[]> {
 }
 
 describe('two imports', () => {
-  it('run one after the other, in the order in which they were accepted', async () => {
+  it('two imports run one after the other, in the order in which they were accepted', async () => {
     const first = (await send(manyLines(1_500, { price: 1 }))).body;
     const second = (await send(manyLines(1_500, { price: 2 }))).body;
     const [one, two] = [await ended(first.id), await ended(second.id)];
@@ -310,7 +310,7 @@ describe('two imports', () => {
     expect((await query('SELECT DISTINCT price_minor FROM products')).rows).toEqual([{ price_minor: 200 }]);
   });
 
-  it('that arrive together are not mixed, while several replicas run them', async () => {
+  it('two imports that arrive together are not mixed, while several replicas run them', async () => {
     const stops = [startReplica(), startReplica()];
     const accepted = await Promise.all([1, 2, 3].map((price) => send(manyLines(1_200, { price }))));
     const all = await Promise.all(accepted.map(({ body }) => ended(body.id)));
@@ -322,7 +322,7 @@ describe('two imports', () => {
     expect(await inventory.verify()).toMatchObject({ faults: [] });
   });
 
-  it('of the command line and over HTTP do not run at the same time', async () => {
+  it('two imports of the command line and over HTTP do not run at the same time', async () => {
     const client = await catalogue.database.connect();
     try {
       await client.query(`SELECT pg_advisory_lock(${importLock})`);
@@ -340,7 +340,7 @@ describe('two imports', () => {
 describe('an import', () => {
   const all = 6_000;
 
-  it('is continued by another replica when its process is killed, and each line takes effect once', async () => {
+  it('an import is continued by another replica when its process is killed, and each line takes effect once', async () => {
     let id = '';
     const client = await catalogue.database.connect();
     try {
@@ -372,7 +372,7 @@ describe('an import', () => {
     expect(await tablesWithRest()).toEqual([]);
   });
 
-  it('is continued after a restart of the only process', async () => {
+  it('an import is continued after a restart of the only process', async () => {
     const { body } = await send(manyLines(all));
     await eventually(async () => expect((await read(body.id)).linesRead).toBeGreaterThan(0));
     await catalogue.restart();
@@ -380,7 +380,7 @@ describe('an import', () => {
     expect(await effects()).toEqual({ products: all, movements: all, units: 2 * all, events: all });
   });
 
-  it('changes the product that gets one of its keys by a request meanwhile', async () => {
+  it('an import changes the product that gets one of its keys by a request meanwhile', async () => {
     const id = await inventory.product(3);
     const client = await catalogue.database.connect();
     try {
@@ -396,7 +396,7 @@ describe('an import', () => {
     expect(await productOf('CUP')).toMatchObject({ id, price_minor: 900 });
   });
 
-  it('fails at the line that cannot be imported, keeps what was imported, and the next import runs', async () => {
+  it('an import fails at the line that cannot be imported, keeps what was imported, and the next import runs', async () => {
     await query(`
       CREATE FUNCTION refuse_product() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'broken'; END $$;
       CREATE TRIGGER refuse_product BEFORE INSERT ON products FOR EACH ROW WHEN (NEW.external_key = 'K-700')
@@ -430,7 +430,7 @@ describe('an import', () => {
     }
   });
 
-  it('is removed 7 days after its end', async () => {
+  it('an import is removed 7 days after its end', async () => {
     const { id } = await imported(textOf([cup]));
     const { id: kept } = await imported(textOf([cup]));
     await query("UPDATE import_jobs SET ended_at = now() - interval '169 hours' WHERE id = $1", [id]);

@@ -27,7 +27,7 @@ const patch = (id: string, body: object, headers = {}) => client.patch(`/v1/prod
 const idOf = async (body: object): Promise<string> => (await create(body)).body.id;
 
 describe('a product', () => {
-  it('is returned with its members in every place, and customers get it without the sku', async () => {
+  it('a product is returned with its members in every place, and customers get it without the sku', async () => {
     const created = await create({ sku: 'MUG-1', images, attributes });
     expect(created).toMatchObject({ status: 201, body: { sku: 'MUG-1', images, attributes } });
     const { id } = created.body;
@@ -43,14 +43,14 @@ describe('a product', () => {
     expect(await client.get('/v1/products?fields=sku')).toMatchObject({ status: 400 });
   });
 
-  it('has none of them when none was given, or empty ones were', async () => {
+  it('a product has none of them when none was given, or empty ones were', async () => {
     for (const given of [{}, { images: [], attributes: {} }]) {
       const { body } = await create(given);
       for (const member of ['sku', 'images', 'attributes']) expect(body).not.toHaveProperty(member);
     }
   });
 
-  it('is found by staff by its sku, and customers cannot filter by it', async () => {
+  it('a product is found by staff by its sku, and customers cannot filter by it', async () => {
     const id = await idOf({ sku: 'FIND, "1"', status: 'pending' });
     const asked = encodeURIComponent('"FIND, \\"1\\"",OTHER');
     expect((await client.get(`/v1/products?sku=${asked}`, { token })).body.items).toMatchObject([{ id }]);
@@ -63,7 +63,7 @@ describe('a product', () => {
     expect(await client.post('/v1/products/search', { body })).toMatchObject({ status: 400 });
   });
 
-  it('is described by its events', async () => {
+  it('a product is described by its events', async () => {
     const id = await idOf({ sku: 'EVENT', images, attributes });
     await patch(id, { attributes: { colour: 'red', litres: null } });
     await patch(id, { attributes: { colour: 'red' } });
@@ -75,7 +75,7 @@ describe('a product', () => {
 });
 
 describe('PATCH', () => {
-  it('merges attributes, replaces images, and changes the version only for a change', async () => {
+  it('PATCH /v1/products/{productId} merges attributes, replaces images, and changes the version only for a change', async () => {
     const id = await idOf({ sku: 'PATCH', images, attributes });
     const same = await patch(id, { attributes: { litres: 0.4 }, images, sku: 'PATCH' });
     expect(same.headers.etag).toBe('W/"1.0.0"');
@@ -96,7 +96,7 @@ describe('PATCH', () => {
     expect((await client.get(`/v1/products/${id}`)).headers.etag).toBe('"3"');
   });
 
-  it('removes the last attribute, and refuses a fifty-first', async () => {
+  it('PATCH /v1/products/{productId} removes the last attribute, and rejects a fifty-first', async () => {
     const id = await idOf({ attributes: { colour: 'blue' } });
     expect((await patch(id, { attributes: { colour: null } })).body).not.toHaveProperty('attributes');
     const many = (from: number, count: number) =>
@@ -128,13 +128,13 @@ describe('400', () => {
     [{ attributes: { colour: 'x'.repeat(101) } }, '/attributes/colour'],
     [{ attributes: Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`a${index}`, 1])) }, '/attributes'],
     [{ attributes: 'red' }, '/attributes'],
-  ])('refuses %j', async (given, pointer) => {
+  ])('the products API returns 400 for %j', async (given, pointer) => {
     const answer = await create(given);
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request' } });
     expect(answer.body.errors[0]?.pointer).toContain(pointer);
   });
 
-  it('refuses names of object prototypes', async () => {
+  it('the products API returns 400 for names of object prototypes', async () => {
     for (const name of ['__proto__', 'constructor', 'prototype']) {
       const rawBody = `{"name":"A","brand":"B","category":"C","price":1,"attributes":{"${name}":"x"}}`;
       const headers = { 'Content-Type': 'application/json' };
@@ -144,7 +144,7 @@ describe('400', () => {
 });
 
 describe('409', () => {
-  it('names the other product with the sku, and changes nothing', async () => {
+  it('the products API names the other product with the sku, and changes nothing', async () => {
     const [first, second] = [await idOf({ sku: 'ONCE' }), await idOf({})];
     for (const answer of [await create({ sku: 'ONCE' }), await patch(second, { sku: 'ONCE', name: 'Other' })]) {
       expect(answer).toMatchObject({
@@ -157,7 +157,7 @@ describe('409', () => {
     expect(await patch(second, { sku: 'ONCE' })).toMatchObject({ status: 200 });
   });
 
-  it('refuses the id of another product as sku, by which an import finds that product', async () => {
+  it('the products API returns 409 for the id of another product as sku, by which an import finds that product', async () => {
     const [first, second] = [await idOf({}), await idOf({ sku: 'OWN' })];
     for (const answer of [await create({ sku: first }), await patch(second, { sku: first, name: 'Other' })]) {
       expect(answer).toMatchObject({
@@ -172,7 +172,7 @@ describe('409', () => {
     });
   });
 
-  it('is refused again with the same idempotency key, also when the sku is no longer used', async () => {
+  it('the 409 of the products API is rejected again with the same idempotency key, also when the sku is no longer used', async () => {
     const first = await idOf({ sku: 'KEYED' });
     const key = { 'Idempotency-Key': 'sku' };
     const refused = { status: 409, body: { code: 'sku-in-use', errors: [{ pointer: '/sku', productId: first }] } };

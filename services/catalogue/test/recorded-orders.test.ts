@@ -57,7 +57,7 @@ describe('a reservation past its expiry', () => {
     await eventually(async () => expect(await inventory.state(reservation)).toBe(expected));
   });
 
-  it('agrees with the recordings in every call, and sends every recorded call', () => {
+  it('a reservation past its expiry agrees with the recordings in every call, and sends every recorded call', () => {
     expect(orders.deviations()).toEqual([]);
   });
 });

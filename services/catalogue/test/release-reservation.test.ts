@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => inventory.stop());
 
 describe('204', () => {
-  it('releases the stock once for repeated and concurrent requests', async () => {
+  it('POST /internal/reservations/{reservationId}/release releases the stock once for repeated and concurrent requests', async () => {
     const cup = await inventory.product(5);
     const id = newId();
     await inventory.reserve(id, { [cup]: 2 });
@@ -31,7 +31,7 @@ describe('204', () => {
     expect(await inventory.figures(cup)).toBe('5/2/0');
   });
 
-  it('locks products in the order of their ids, as reserving does', async () => {
+  it('POST /internal/reservations/{reservationId}/release locks products in the order of their ids, as reserving does', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, () => inventory.product(10)));
     const id = newId();
     await inventory.reserve(
@@ -47,13 +47,13 @@ describe('204', () => {
     expect(await inventory.figures(String(ids[0]))).toBe('10/0/0');
   });
 
-  it('is the reply for an id that was never reserved', async () => {
+  it('POST /internal/reservations/{reservationId}/release returns 204 for an id that was never reserved', async () => {
     expect((await inventory.release(newId())).status).toBe(204);
   });
 });
 
 describe('401', () => {
-  it('accepts a service token only', async () => {
+  it('POST /internal/reservations/{reservationId}/release accepts a service token only', async () => {
     const { client } = inventory.services.service('catalogue');
     expect((await client.post(`/internal/reservations/${newId()}/release`)).status).toBe(401);
   });

@@ -25,7 +25,7 @@ describe('200', () => {
     expect(await inventory.book(cup)).toBe('received 5, reserved 3');
   });
 
-  it('gives a repeat the same reply and no second unit, even when the product is sold out', async () => {
+  it('POST /internal/reservations gives a repeat the same reply and no second unit, even when the product is sold out', async () => {
     const cup = await inventory.product(3);
     const id = newId();
     const first = await inventory.reserve(id, { [cup]: 3 });
@@ -36,7 +36,7 @@ describe('200', () => {
     expect(await inventory.figures(cup)).toBe('3/3/0');
   });
 
-  it('creates one reservation for any number of concurrent requests', async () => {
+  it('POST /internal/reservations creates one reservation for any number of concurrent requests', async () => {
     const cup = await inventory.product(100);
     const id = newId();
     const answers = await Promise.all(Array.from({ length: 20 }, () => inventory.reserve(id, { [cup]: 2 })));
@@ -44,7 +44,7 @@ describe('200', () => {
     expect(await inventory.figures(cup)).toBe('100/2/0');
   });
 
-  it('reports gone for an id that was released, has other lines, or belongs to another account', async () => {
+  it('POST /internal/reservations reports gone for an id that was released, has other lines, or belongs to another account', async () => {
     const cup = await inventory.product(10);
     const id = newId();
     await inventory.reserve(id, { [cup]: 1 });
@@ -55,7 +55,7 @@ describe('200', () => {
     expect(await inventory.figures(cup)).toBe('10/0/0');
   });
 
-  it('changes the version of a product exactly when it sells out or is in stock again', async () => {
+  it('POST /internal/reservations changes the version of a product exactly when it sells out or is in stock again', async () => {
     const cup = await inventory.product(2);
     const { client } = inventory.services.service('catalogue');
     const seen = async () => {
@@ -83,7 +83,7 @@ describe('409', () => {
     expect(await inventory.figures(cup)).toBe('5/0/0');
   });
 
-  it('leaves the id unused, so that it can be tried again', async () => {
+  it('POST /internal/reservations leaves the id unused, so that it can be tried again', async () => {
     const cup = await inventory.product(0);
     const id = newId();
     expect((await inventory.reserve(id, { [cup]: 1 })).status).toBe(409);
@@ -109,7 +109,7 @@ describe('409', () => {
     [7, 200, '10/10/0', '10/1/0'],
     [8, 409, '10/8/0', '10/0/0'],
   ])(
-    'counts on from what others took while it waited: %i of 10, and 3 more answer %i',
+    'POST /internal/reservations counts on from what others took while it waited: %i of 10, and 3 more answer %i',
     async (taken, status, lamps, cups) => {
       const [cup, lamp] = [await inventory.product(10), await inventory.product(10)];
       const { database } = inventory.services.service('catalogue');
@@ -129,7 +129,7 @@ describe('409', () => {
     },
   );
 
-  it('lets the same products in opposite order wait for each other instead of deadlocking', async () => {
+  it('POST /internal/reservations lets the same products in opposite order wait for each other instead of deadlocking', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, () => inventory.product(10)));
     const backwards = Object.fromEntries(
       ids
@@ -143,7 +143,7 @@ describe('409', () => {
 });
 
 describe('422', () => {
-  it('names products that are unknown or not for sale', async () => {
+  it('POST /internal/reservations names products that are unknown or not for sale', async () => {
     const [soon, unknown] = [await inventory.product(5, 'pending'), newId()];
     const answer = await inventory.reserve(newId(), { [soon]: 1, [unknown]: 1 });
     expect(answer.status).toBe(422);
@@ -155,7 +155,7 @@ describe('422', () => {
 });
 
 describe('401', () => {
-  it("accepts a service token, but no customer's token", async () => {
+  it("POST /internal/reservations accepts a service token, but no customer's token", async () => {
     const { client } = inventory.services.service('catalogue');
     const token = await inventory.services.issuer.sign({ scopes: ['catalogue:write'] });
     const body = { reservationId: newId(), accountId: newId(), lines: [{ productId: newId(), quantity: 1 }] };
@@ -163,7 +163,7 @@ describe('401', () => {
     expect((await client.post('/internal/reservations', { body, token })).status).toBe(401);
   });
 
-  it('accepts a service token only for the request that it signs', async () => {
+  it('POST /internal/reservations accepts a service token only for the request that it signs', async () => {
     const { client } = inventory.services.service('catalogue');
     const path = '/internal/reservations';
     const body = { reservationId: newId(), accountId: newId(), lines: [{ productId: newId(), quantity: 1 }] };

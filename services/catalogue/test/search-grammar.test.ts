@@ -36,7 +36,7 @@ async function meets(lexemes: readonly string[], query: string): Promise<boolean
 }
 
 describe('the queries of terms', () => {
-  it('are met by exactly the documents that have one alternative of each term', async () => {
+  it('the queries of terms are met by exactly the documents that have one alternative of each term', async () => {
     const given = fc.record({ terms, chosen: fc.infiniteStream(fc.nat()), isInHead: fc.boolean(), leftOut: fc.nat() });
     const check = async ({
       terms: asked,
@@ -57,7 +57,7 @@ describe('the queries of terms', () => {
     await fc.assert(fc.asyncProperty(given, check), { numRuns: 300 });
   });
 
-  it('are restricted to brands and categories that every product must have', async () => {
+  it('the queries of terms are restricted to brands and categories that every product must have', async () => {
     await fc.assert(
       fc.asyncProperty(lexeme, lexeme, async (brand, other) => {
         const query = inNames(inHead([[['word']]]), [
@@ -72,7 +72,7 @@ describe('the queries of terms', () => {
     );
   });
 
-  it('divide all products into windows', async () => {
+  it('the queries of terms divide all products into windows', async () => {
     for (const width of [1, 3, 8, largePart]) {
       const windows = Array.from({ length: Math.ceil(parts / width) }, (_, index) => onlyParts(index * width, width));
       for (const part of [0, 1, 31, 32, 500, parts - 1]) {
@@ -88,7 +88,7 @@ describe('the queries of terms', () => {
 });
 
 describe('the entry of a product', () => {
-  it('is written for every text that a product may have, and found by each of its words', async () => {
+  it('the entry of a product is written for every text that a product may have, and found by each of its words', async () => {
     const entry = `
       SELECT (SELECT bool_and(lexemes @@ to_tsquery_of.query) FROM (
         SELECT (SELECT string_agg(quote_literal(replace(lexeme, '\\', '\\\\')), ' & ')::tsquery
@@ -119,7 +119,7 @@ describe('the distance between words', () => {
     expect(editDistance(one, other)).toBe(expected);
   });
 
-  it('is symmetric, and at most the length of the longer word', () => {
+  it('the distance between words is symmetric, and at most the length of the longer word', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (one, other) => {
         const distance = editDistance(one, other);
@@ -130,7 +130,7 @@ describe('the distance between words', () => {
     );
   });
 
-  it('leaves words in reach of the index of typing errors', async () => {
+  it('the distance between words leaves words in reach of the index of typing errors', async () => {
     const letter = fc.constantFrom('a', 'b', 'c', 'é', 'ж');
     const change = fc.record({
       at: fc.nat(12),
@@ -159,7 +159,7 @@ describe('the distance between words', () => {
 });
 
 describe('the text of a search', () => {
-  it('is accepted exactly when it has a letter or a digit, and at most 100 characters', () => {
+  it('the text of a search is accepted exactly when it has a letter or a digit, and at most 100 characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 120 }), (written) => {
         const { text, faults } = readSearchText(written, { parameter: 'q' }, []);
@@ -171,14 +171,14 @@ describe('the text of a search', () => {
     );
   });
 
-  it('is not refused again when the contract has refused it', () => {
+  it('the text of a search is not rejected again when the contract has rejected it', () => {
     const found = [{ parameter: 'q', detail: 'is too long' }];
     expect(readSearchText('', { parameter: 'q' }, found)).toEqual({ text: undefined, faults: [] });
   });
 });
 
 describe('the names of facets', () => {
-  it('are accepted exactly when they are known and none is repeated', () => {
+  it('the names of facets are accepted exactly when they are known and none is repeated', () => {
     const name = fc.constantFrom<unknown>('brand', 'category', 'price', 'name', 1, null);
     fc.assert(
       fc.property(fc.array(name, { maxLength: 4 }), (list) => {

@@ -34,26 +34,26 @@ const wordsOf = async (name: string): Promise<string> => {
 };
 
 describe('SEARCH_LANGUAGE', () => {
-  it('is English by default', async () => {
+  it('SEARCH_LANGUAGE is English by default', async () => {
     expect(await found('lamp')).toEqual(['Yellow lamps']);
     expect(await found('schale')).toEqual(['Rote Schale']);
     expect(catalogue().output()).not.toContain('SEARCH_LANGUAGE');
   });
 
-  it('that differs from the stored words is a warning', async () => {
+  it('SEARCH_LANGUAGE that differs from the stored words is a warning', async () => {
     await catalogue().restart({ SEARCH_LANGUAGE: 'german' });
     expect(catalogue().output()).toContain('SEARCH_LANGUAGE has no effect yet');
     expect(await found('lamp')).toEqual(['Yellow lamps']);
   });
 
-  it('refuses a language without stems', async () => {
+  it('SEARCH_LANGUAGE rejects a language without stems', async () => {
     await expect(rebuild('klingon')).rejects.toThrow(/^SEARCH_LANGUAGE must be one of danish, /);
     await expect(rebuild('english; DROP TABLE products')).rejects.toThrow(/^SEARCH_LANGUAGE must be one of/);
   });
 });
 
 describe('search rebuild', () => {
-  it('changes the words of all products, and those of searches', async () => {
+  it('the command search rebuild changes the words of all products, and those of searches', async () => {
     expect(await rebuild('german')).toEqual({ language: 'german', changed: expect.any(Number) });
     await catalogue().restart({ SEARCH_LANGUAGE: 'german' });
     expect(catalogue().output().split('SEARCH_LANGUAGE has no effect').length).toBe(2);
@@ -63,16 +63,16 @@ describe('search rebuild', () => {
     expect(await found('чашка')).toEqual(['Чёрные чашки']);
   });
 
-  it('changes nothing when it is repeated', async () => {
+  it('the command search rebuild changes nothing when it is repeated', async () => {
     expect(await rebuild('german')).toEqual({ language: 'german', changed: 0 });
   });
 
-  it('is followed by products that are written afterwards', async () => {
+  it('the command search rebuild is followed by products that are written afterwards', async () => {
     await addProducts(services, [{ name: 'Braune Stühle' }]);
     expect(await found('stuhl')).toEqual(['Braune Stühle']);
   });
 
-  it('does not miss a product that is created, or renamed, while it runs', async () => {
+  it('the command search rebuild does not miss a product that is created, or renamed, while it runs', async () => {
     const client = await catalogue().database.connect();
     try {
       await client.query('BEGIN');
@@ -97,7 +97,7 @@ describe('search rebuild', () => {
     expect(await rebuild('english')).toMatchObject({ changed: 0 });
   });
 
-  it('waits for an import', async () => {
+  it('the command search rebuild waits for an import', async () => {
     const client = await catalogue().database.connect();
     let rebuilt: Promise<unknown>;
     try {

@@ -27,7 +27,7 @@ const search = (body: unknown) => client.post('/v1/products/search', { body });
 const byPrice = [{ field: 'price', direction: 'asc' }];
 
 describe('405', () => {
-  it('refuses GET, because the path does not name a product', async () => {
+  it('POST /v1/products/search returns 405 for GET, because the path does not name a product', async () => {
     const answer = await fetch(`${services.service('catalogue').url}/v1/products/search`);
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
@@ -57,7 +57,7 @@ describe('200', () => {
     expect(answer.body.items.map(({ name }) => name)).toEqual(expected);
   });
 
-  it('pages by nextCursor, without a Link', async () => {
+  it('POST /v1/products/search pages by nextCursor, without a Link', async () => {
     const filters = { or: [{ price: { lt: 30 } }, { category: { eq: 'light' } }] };
     const seen: string[] = [];
     let cursor: string | undefined;
@@ -94,7 +94,7 @@ describe('400', () => {
     expect(await search(body)).toMatchObject({ status: 400, body: { code: 'invalid-request', errors: [{ pointer }] } });
   });
 
-  it('reports all faults together, including those of the URL', async () => {
+  it('POST /v1/products/search reports all faults together, including those of the URL', async () => {
     const body = { foo: 1, filters: { price: { gte: 'x' } }, pagination: { limit: 0 } };
     const answer = await client.post('/v1/products/search?page=2', { body });
     expect(answer).toMatchObject({
@@ -122,13 +122,13 @@ describe('400', () => {
       '{"filters":{"brand":{"eq":"\\u0000"}},"fields":["\\ud800"],"sort":7}',
       ['/fields/0', '/filters/brand/eq', '/sort'],
     ],
-  ])('refuses the body %j', async (rawBody, pointers) => {
+  ])('POST /v1/products/search returns 400 for the body %j', async (rawBody, pointers) => {
     const { status, body } = await client.post('/v1/products/search', { rawBody });
     expect(status).toBe(400);
     expect(body.errors.map(({ pointer }) => pointer).sort()).toEqual(pointers);
   });
 
-  it('refuses a cursor of another search', async () => {
+  it('POST /v1/products/search returns 400 for a cursor of another search', async () => {
     const { body } = await search({ pagination: { limit: 1 } });
     const answer = await search({ filters: { price: { gt: 0 } }, pagination: { cursor: body.pagination.nextCursor } });
     expect(answer).toMatchObject({
@@ -164,13 +164,13 @@ describe('the document', () => {
     { rating: { ne: ['4'] } },
     { inStock: { in: ['true', 'false', true] } },
     { inStock: { eq: 'true' } },
-  ])('permits %j exactly when the operation accepts it', async (filters) => {
+  ])('the document permits %j exactly when the operation accepts it', async (filters) => {
     expect((await search({ filters })).status).toBe(allows({ filters }) ? 200 : 400);
   });
 });
 
 describe('413, 415', () => {
-  it('refuses a body that is too large or is not JSON', async () => {
+  it('POST /v1/products/search rejects a body that is too large or is not JSON', async () => {
     const rawBody = JSON.stringify({ filters: { brand: { eq: 'x'.repeat(110_000) } } });
     expect((await client.post('/v1/products/search', { rawBody })).status).toBe(413);
     const headers = { 'Content-Type': 'text/plain' };
@@ -179,14 +179,14 @@ describe('413, 415', () => {
 });
 
 describe('422', () => {
-  it('proposes the nearest search that is accepted', async () => {
+  it('POST /v1/products/search proposes the nearest search that is accepted', async () => {
     const or = Array.from({ length: 6 }, (_, index) => ({ price: { eq: index } }));
     const answer = await search({ filters: { or } });
     expect(answer).toMatchObject({ status: 422, body: { exceeded: [{ bound: 'groups', maximum: 5, actual: 6 }] } });
     expect((await search(answer.body.nearest)).status).toBe(200);
   });
 
-  it('proposes an accepted search also when every list of a large search exceeds its bound', async () => {
+  it('POST /v1/products/search proposes an accepted search also when every list of a large search exceeds its bound', async () => {
     const list = (count: number) => ({ in: Array.from({ length: count }, (_, index) => `a${index}`) });
     const lists = (count: number) => ({ brand: list(count), category: list(count), name: list(count) });
     const or = (count: number) => ({ filters: { or: Array.from({ length: 5 }, () => lists(count)) } });

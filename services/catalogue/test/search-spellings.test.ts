@@ -66,13 +66,13 @@ const found = async (q: string): Promise<string[]> => {
 };
 
 describe('a search', () => {
-  it.each(same)('makes no difference in %s', async (_what, ...spellings) => {
+  it.each(same)('a search makes no difference in %s', async (_what, ...spellings) => {
     for (const spelling of spellings) {
       expect([spelling, (await found(spelling)).sort()]).toEqual([spelling, spellings.toSorted()]);
     }
   });
 
-  it.each(different)('distinguishes %s', async (_what, one, other) => {
+  it.each(different)('a search distinguishes %s', async (_what, one, other) => {
     expect(await found(one)).toEqual([one]);
     expect(await found(other)).toEqual([other]);
   });

@@ -51,7 +51,7 @@ async function walk(query: string, between: (page: number) => Promise<unknown> =
 }
 
 describe('a search that finds every product', () => {
-  it('lists each one once while others are added, the shortest names of each part first', async () => {
+  it('a search that finds every product lists each one once while others are added, the shortest names of each part first', async () => {
     const { rows } = await catalogue.database.query<{ id: string }>("SELECT id FROM products WHERE name LIKE 'Bolt%'");
     const { ids, names } = await walk('q=bolts', async (page) => {
       if (page % 20 === 0) await addProducts(services, [{ name: 'Bolt' }, { name: 'Bolt of steel' }]);
@@ -69,13 +69,13 @@ describe('a search that finds every product', () => {
     ['price=gte:0.50', count / 2],
     ['brand=Brand%201&price=lt:0.10', count / 30],
     ['sort=price:desc', undefined],
-  ])('lists each one of %s once', async (filter, expected) => {
+  ])('a search that finds every product lists each one of %s once', async (filter, expected) => {
     const { ids } = await walk(`q=bolt&${filter}`);
     expect(new Set(ids).size).toBe(ids.length);
     if (expected !== undefined) expect(ids.length).toBeGreaterThanOrEqual(expected);
   });
 
-  it('ranks the few that also have a rare word as a whole', async () => {
+  it('a search that finds every product ranks the few that also have a rare word as a whole', async () => {
     const { ids, pages } = await walk('q=rare+bolt');
     expect([ids.length, pages]).toEqual([10, 1]);
   });
@@ -117,7 +117,7 @@ describe('a search that finds very many products, of which a filter keeps few', 
       FROM generate_series(1, 130) CROSS JOIN generate_series(0, 1023) AS part`);
   });
 
-  it('reads large windows', async () => {
+  it('a search that finds very many products, of which a filter keeps few reads large windows', async () => {
     texts.length = 0;
     const { json } = await read();
     expect(JSON.parse(String(json)).items).toHaveLength(4);
@@ -125,7 +125,7 @@ describe('a search that finds very many products, of which a filter keeps few', 
     expect(texts.length).toBeLessThan(40);
   });
 
-  it('ends after five seconds', async () => {
+  it('a search that finds very many products, of which a filter keeps few ends after five seconds', async () => {
     let time = Date.now();
     const clock = jest.spyOn(Date, 'now').mockImplementation(() => {
       time += 500;

@@ -25,7 +25,7 @@ const query = (text: string) => pool().query(text);
 const count = async () => (await pool().query('SELECT count(*)::int AS n FROM products')).rows[0].n;
 
 describe('seed', () => {
-  it('adds the demo products to an empty catalogue only', async () => {
+  it('the command seed adds the demo products to an empty catalogue only', async () => {
     await seedDemo(environment());
     await query('DELETE FROM products WHERE id = (SELECT id FROM products WHERE stock = 0 LIMIT 1)');
     await seedDemo(environment());
@@ -42,7 +42,7 @@ describe('seed', () => {
     ).toBeGreaterThan(10);
   });
 
-  it('adds products with their stock in the ledger, and reports its progress', async () => {
+  it('the command seed adds products with their stock in the ledger, and reports its progress', async () => {
     const { added, progress } = await seed();
     expect(added).toBe(12_000);
     expect(progress.at(-1)).toEqual([12_000, 12_000]);
@@ -59,12 +59,12 @@ describe('seed', () => {
     expect(rows[0].unrated).toBeCloseTo(1 / 12, 1);
   });
 
-  it('makes equal products from equal seeds, and returns the number of new ones', async () => {
+  it('the command seed makes equal products from equal seeds, and returns the number of new ones', async () => {
     expect((await seed()).added).toBe(0);
     expect(await count()).toBe(12_305);
   });
 
-  it('makes products that the contract permits', async () => {
+  it('the command seed makes products that the contract permits', async () => {
     const answer = await services.service('catalogue').client.get('/v1/products?limit=100&sort=rating:desc');
     expect(answer.body.items).toHaveLength(100);
   });

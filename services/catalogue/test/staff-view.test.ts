@@ -40,7 +40,7 @@ const forStaff = { stock: { onHand: 9, promised: 2, available: 7 }, lowStockThre
 const customers = ['nobody', 'customer', 'other staff', 'expired staff', 'forged staff', 'nonsense'];
 
 describe('staff', () => {
-  it('sees the stock and its threshold in the product, the list and the search', async () => {
+  it('staff sees the stock and its threshold in the product, the list and the search', async () => {
     const product = await single('staff');
     expect(product.body).toMatchObject({ id, inStock: true, ...forStaff });
     expect(itemOf(await list('staff'))).toEqual(product.body);
@@ -49,13 +49,13 @@ describe('staff', () => {
     expect(figures.body).toEqual({ productId: id, ...forStaff.stock });
   });
 
-  it('sees no threshold of a product that has none', async () => {
+  it('staff sees no threshold of a product that has none', async () => {
     const { body } = await client.get('/v1/products?name=Pan', as('staff'));
     expect(body.items[0]).toMatchObject({ stock: { onHand: 0, promised: 0, available: 0 } });
     expect(body.items[0]).not.toHaveProperty('lowStockThreshold');
   });
 
-  it('selects the members with fields', async () => {
+  it('staff selects the members with fields', async () => {
     expect(itemOf(await list('staff', '&fields=id,stock'))).toEqual({ id, stock: forStaff.stock });
     expect(itemOf(await search('staff', { fields: ['lowStockThreshold', 'name'] }))).toEqual({
       lowStockThreshold: 4,
@@ -64,7 +64,7 @@ describe('staff', () => {
     expect(itemOf(await list('staff', '&fields=id'))).toEqual({ id });
   });
 
-  it('gets a new tag when units move, and 304 until then', async () => {
+  it('staff gets a new tag when units move, and 304 until then', async () => {
     const { etag = '' } = (await single('staff')).headers;
     expect(etag).toBe('W/"1.9.2"');
     expect(await single('staff', { 'If-None-Match': etag })).toMatchObject({ status: 304, headers: { etag } });
@@ -79,7 +79,7 @@ describe('staff', () => {
     expect((await single('staff', { 'If-None-Match': etag })).status).toBe(304);
   });
 
-  it('gets answers that no shared cache keeps', async () => {
+  it('staff gets answers that no shared cache keeps', async () => {
     for (const { headers } of [await single('staff'), await list('staff'), await search('staff')])
       expect([headers['cache-control'], headers.vary]).toEqual(['private, no-cache', 'Authorization']);
   });
@@ -109,7 +109,7 @@ describe.each(['staff', ...customers])('%s', (who) => {
       expect(headers['www-authenticate']).toBeUndefined();
   });
 
-  it('is told so in a refusal, too, because a valid token might have got a response', async () => {
+  it('is told so in an error response, too, because a valid token might have got a response', async () => {
     const isInvalid = invalid.has(who);
     for (const path of [`/v1/products/${newId()}`, '/v1/products?sort=stock:asc']) {
       const { status, headers } = await client.get(path, as(who));

@@ -48,7 +48,7 @@ async function inTransaction(work: (tx: Transaction) => Promise<void>): Promise<
 const written = (id: string) => stockEventsAbout(inventory.services, id);
 
 describe('stock.changed.v1', () => {
-  it('is written when the last unit is reserved, and when a unit is released', async () => {
+  it('the event stock.changed.v1 is written when the last unit is reserved, and when a unit is released', async () => {
     const cup = await product(3);
     const first = await reserve(cup, 2);
     const second = await reserve(cup, 1);
@@ -62,7 +62,7 @@ describe('stock.changed.v1', () => {
     ]);
   });
 
-  it('is written once for a product on back order, which is promised beyond its stock', async () => {
+  it('the event stock.changed.v1 is written once for a product on back order, which is promised beyond its stock', async () => {
     const cup = await product(2, undefined, 'backorder');
     const [first, second, third] = [await reserve(cup, 1), await reserve(cup, 5), await reserve(cup, 1)];
     await inventory.release(third);
@@ -72,7 +72,7 @@ describe('stock.changed.v1', () => {
     expect(await written(cup)).toEqual(['sold out', 'in stock']);
   });
 
-  it('is written when units of an order are cancelled', async () => {
+  it('the event stock.changed.v1 is written when units of an order are cancelled', async () => {
     const cup = await product(3, 1);
     const id = await reserve(cup, 3);
     await inTransaction(async (tx) => {
@@ -82,7 +82,7 @@ describe('stock.changed.v1', () => {
     expect(await written(cup)).toEqual(['sold out', 'low 0', 'in stock']);
   });
 
-  it('is written when staff removes or adds the units', async () => {
+  it('the event stock.changed.v1 is written when staff removes or adds the units', async () => {
     const cup = await product(2);
     await patch(cup, { stock: { adjust: -1 } });
     await patch(cup, { stock: { adjust: -1 } });
@@ -91,7 +91,7 @@ describe('stock.changed.v1', () => {
     expect(await written(cup)).toEqual(['sold out', 'in stock', 'sold out']);
   });
 
-  it('is not written when new units are owed to orders', async () => {
+  it('the event stock.changed.v1 is not written when new units are owed to orders', async () => {
     const cup = await product(1, undefined, 'backorder');
     await reserve(cup, 3);
     await patch(cup, { stock: { adjust: 2 } });
@@ -102,7 +102,7 @@ describe('stock.changed.v1', () => {
 });
 
 describe('stock.low.v1', () => {
-  it('is written each time the available units fall to the threshold or below', async () => {
+  it('the event stock.low.v1 is written each time the available units fall to the threshold or below', async () => {
     const cup = await product(10, 5);
     const first = await reserve(cup, 4);
     expect(await written(cup)).toEqual([]);
@@ -121,13 +121,13 @@ describe('stock.low.v1', () => {
     expect(again?.sequence).toBe(3);
   });
 
-  it('is written with stock.changed.v1 when the last units go at once', async () => {
+  it('the event stock.low.v1 is written with stock.changed.v1 when the last units go at once', async () => {
     const cup = await product(10, 0);
     await reserve(cup, 10);
     expect(await written(cup)).toEqual(['sold out', 'low 0']);
   });
 
-  it('is written when staff raises the threshold above the available units, or removes units', async () => {
+  it('the event stock.low.v1 is written when staff raises the threshold above the available units, or removes units', async () => {
     const cup = await product(10, 5);
     await patch(cup, { lowStockThreshold: 10 });
     await patch(cup, { lowStockThreshold: 12 });
@@ -136,7 +136,7 @@ describe('stock.low.v1', () => {
     expect(await written(cup)).toEqual(['low 10', 'low 9']);
   });
 
-  it('is never written without a threshold', async () => {
+  it('the event stock.low.v1 is never written without a threshold', async () => {
     const cup = await product(10);
     await reserve(cup, 10);
     expect(await written(cup)).toEqual(['sold out']);
@@ -144,13 +144,13 @@ describe('stock.low.v1', () => {
 });
 
 describe('a change that does not happen', () => {
-  it('writes no event when another line of the order cannot be reserved', async () => {
+  it('a change that does not happen writes no event when another line of the order cannot be reserved', async () => {
     const [cup, pan] = [await product(2, 1), await product(0)];
     expect((await inventory.reserve(newId(), { [cup]: 2, [pan]: 1 })).status).toBe(409);
     expect(await written(cup)).toEqual([]);
   });
 
-  it('writes no second event for a repeated reservation or release', async () => {
+  it('a change that does not happen writes no second event for a repeated reservation or release', async () => {
     const cup = await product(2, 1);
     const id = newId();
     await Promise.all([1, 2, 3].map(() => inventory.reserve(id, { [cup]: 2 })));
@@ -158,7 +158,7 @@ describe('a change that does not happen', () => {
     expect(await written(cup)).toEqual(['sold out', 'low 0', 'in stock']);
   });
 
-  it('writes no event when its transaction is rolled back', async () => {
+  it('a change that does not happen writes no event when its transaction is rolled back', async () => {
     const cup = await product(2, 1);
     const id = await reserve(cup, 2);
     const before = await written(cup);

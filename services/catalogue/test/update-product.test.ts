@@ -28,7 +28,7 @@ const patch = (body: unknown, headers = {}) => client.patch(`/v1/products/${id}`
 const view = () => client.get(`/v1/products/${id}`, { token });
 
 describe('200', () => {
-  it('changes the named members, removes members that are null, and keeps the others', async () => {
+  it('PATCH /v1/products/{productId} changes the named members, removes members that are null, and keeps the others', async () => {
     const { body: before } = await view();
     const answer = await patch({ price: 25, rating: null, description: null });
     expect(answer).toMatchObject({ status: 200, headers: { etag: 'W/"2.5.0"' } });
@@ -37,7 +37,7 @@ describe('200', () => {
     expect((await view()).body).toEqual(answer.body);
   });
 
-  it('changes neither version nor time when nothing changes', async () => {
+  it('PATCH /v1/products/{productId} changes neither version nor time when nothing changes', async () => {
     const { body: before } = await view();
     for (const [body, onHand] of [
       [{}, 5],
@@ -59,7 +59,7 @@ describe('200', () => {
     expect(rows.map(({ quantity }) => quantity)).toEqual([5, -5, 12]);
   });
 
-  it('accepts an If-Match with the present version, whatever units have moved', async () => {
+  it('PATCH /v1/products/{productId} accepts an If-Match with the present version, whatever units have moved', async () => {
     expect((await patch({ price: 1 }, { 'If-Match': '"1"' })).status).toBe(200);
     expect((await patch({ stock: { adjust: 2 } }, { 'If-Match': 'W/"2.5.0"' })).status).toBe(200);
     expect((await patch({ price: 3 }, { 'If-Match': '"9", W/"2.5.0"' })).status).toBe(200);
@@ -68,7 +68,7 @@ describe('200', () => {
     expect((await patch({ price: 2 }, { 'If-Match': '*' })).status).toBe(200);
   });
 
-  it('accepts one of two concurrent requests with the same version', async () => {
+  it('PATCH /v1/products/{productId} accepts one of two concurrent requests with the same version', async () => {
     const both = await Promise.all([1, 2].map((price) => patch({ price }, { 'If-Match': '"1"' })));
     expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
   });
@@ -85,7 +85,7 @@ describe('a change of the stock', () => {
     return rows[0];
   };
 
-  it('adjusts the number on hand, and enters who did it, in which request, and why', async () => {
+  it('a change of the stock adjusts the number on hand, and enters who did it, in which request, and why', async () => {
     const adjusted = await patch({ stock: { adjust: -2, reason: 'Broken' } }, { 'X-Request-Id': 'adjust-1' });
     expect([adjusted.status, adjusted.headers.deprecation]).toEqual([200, undefined]);
     expect(await stockOf()).toEqual({ productId: id, onHand: 3, promised: 0, available: 3 });
@@ -104,7 +104,7 @@ describe('a change of the stock', () => {
     expect(await stockOf()).toMatchObject({ onHand: 13 });
   });
 
-  it('adds up concurrent adjustments', async () => {
+  it('a change of the stock adds up concurrent adjustments', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => patch({ stock: { adjust: n % 2 ? 3 : -1 } })),
     );
@@ -113,14 +113,14 @@ describe('a change of the stock', () => {
     expect(await stockOf()).toMatchObject({ onHand: 5 + 10 * 3 - 10 });
   });
 
-  it('sets the number on hand when the expected one is on hand, and records every count', async () => {
+  it('a change of the stock sets the number on hand when the expected one is on hand, and records every count', async () => {
     expect((await patch({ stock: { set: 9, expected: 5, reason: 'Count' } })).status).toBe(200);
     expect(await lastEntry()).toMatchObject({ quantity: 4, counted: 9, expected: 5, reason: 'Count' });
     expect((await patch({ stock: { set: 9, expected: 9 } })).status).toBe(200);
     expect(await lastEntry()).toMatchObject({ quantity: 0, counted: 9, expected: 9, reason: null });
   });
 
-  it('refuses to set over another number than expected, names it, and changes no member', async () => {
+  it('a change of the stock rejects to set over another number than expected, names it, and changes no member', async () => {
     const answer = await patch({ price: 1, stock: { set: 9, expected: 7 } });
     expect(answer).toMatchObject({ status: 409, body: { code: 'stock-changed' } });
     expect(answer.body.errors).toEqual([
@@ -130,7 +130,7 @@ describe('a change of the stock', () => {
     expect(await stockOf()).toMatchObject({ onHand: 5 });
   });
 
-  it('lets one of two concurrent counts win', async () => {
+  it('a change of the stock lets one of two concurrent counts win', async () => {
     const both = await Promise.all([8, 9].map((set) => patch({ stock: { set, expected: 5 } })));
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
@@ -150,7 +150,7 @@ describe('a change of the stock', () => {
     [{ adjust: -4 }, '/stock/adjust'],
     [{ set: 1, expected: 5 }, '/stock/set'],
     [1, '/stock'],
-  ])('never takes what is promised: %j', async (stock, pointer) => {
+  ])('a change of the stock never takes what is promised: %j', async (stock, pointer) => {
     await database.query('UPDATE products SET reserved = 2 WHERE id = $1', [id]);
     expect(await patch({ stock })).toMatchObject({
       status: 409,
@@ -160,14 +160,14 @@ describe('a change of the stock', () => {
     expect(await stockOf()).toMatchObject({ onHand: 2, promised: 2, available: 0 });
   });
 
-  it('does not exceed the largest stock', async () => {
+  it('a change of the stock does not exceed the largest stock', async () => {
     expect(await patch({ stock: { adjust: 1_000_000_000 } })).toMatchObject({
       status: 400,
       body: { errors: [{ pointer: '/stock/adjust' }] },
     });
   });
 
-  it('names the bad name of an attribute, and the form of a currency', async () => {
+  it('a change of the stock names the bad name of an attribute, and the form of a currency', async () => {
     const { body } = await patch({ attributes: { 'Bad name': 'x' }, currency: 'eur' });
     expect(body.errors).toEqual([
       { pointer: '/currency', detail: 'must be three capital letters such as EUR' },
@@ -186,7 +186,7 @@ describe('a change of the stock', () => {
     [{ adjust: 1, set: 2 }, '/stock/set', 'must not be given together with adjust'],
     [-1, '/stock', 'must be >= 0'],
     ['5', '/stock', 'must be integer or object'],
-  ])('refuses %j with one fault', async (stock, pointer, detail) => {
+  ])('a change of the stock rejects %j with one fault', async (stock, pointer, detail) => {
     const { status, body } = await patch({ stock });
     expect([status, body.errors]).toEqual([400, [{ pointer, detail }]]);
   });
@@ -194,10 +194,13 @@ describe('a change of the stock', () => {
   it.each([
     [{ images: [{ url: 'https://shop.example/1.png' }] }, '/images/0/alt', 'is required'],
     [{ attributes: { colour: ['red'] } }, '/attributes/colour', 'must be string or number or null'],
-  ])('refuses %j with one fault, and not also that of its forms', async (change, pointer, detail) => {
-    const { status, body } = await patch(change);
-    expect([status, body.errors]).toEqual([400, [{ pointer, detail }]]);
-  });
+  ])(
+    'a change of the stock rejects %j with one fault, and not also that of its forms',
+    async (change, pointer, detail) => {
+      const { status, body } = await patch(change);
+      expect([status, body.errors]).toEqual([400, [{ pointer, detail }]]);
+    },
+  );
 });
 
 describe('400', () => {
@@ -218,7 +221,7 @@ describe('400', () => {
     expect((await view()).headers.etag).toBe('W/"1.5.0"');
   });
 
-  it('reports all faults together, including those that depend on the currency', async () => {
+  it('PATCH /v1/products/{productId} reports all faults together, including those that depend on the currency', async () => {
     const body = { name: '', price: 1.999, rating: null, currency: 'USD' };
     const answer = await patch(body, { 'If-Match': '"0"' });
     expect(answer).toMatchObject({
@@ -227,13 +230,16 @@ describe('400', () => {
     });
   });
 
-  it.each(['null', '[]', '"text"', '{"constructor":1}'])('refuses the patch %s', async (rawBody) => {
-    expect((await client.patch(`/v1/products/${id}`, { token, rawBody })).status).toBe(400);
-  });
+  it.each(['null', '[]', '"text"', '{"constructor":1}'])(
+    'PATCH /v1/products/{productId} returns 400 for the patch %s',
+    async (rawBody) => {
+      expect((await client.patch(`/v1/products/${id}`, { token, rawBody })).status).toBe(400);
+    },
+  );
 });
 
 describe('401, 403, 404', () => {
-  it('requires a token, the scope and an existing product', async () => {
+  it('PATCH /v1/products/{productId} requires a token, the scope and an existing product', async () => {
     const path = `/v1/products/${id}`;
     expect((await client.patch(path, { body: { price: 1 } })).status).toBe(401);
     expect((await client.patch(path, { token: await services.issuer.sign(), body: { price: 1 } })).status).toBe(403);
@@ -244,7 +250,7 @@ describe('401, 403, 404', () => {
 });
 
 describe('409', () => {
-  it('refuses a stock below the units that orders reserved', async () => {
+  it('PATCH /v1/products/{productId} returns 409 for a stock below the units that orders reserved', async () => {
     await database.query('UPDATE products SET reserved = 3 WHERE id = $1', [id]);
     expect(await patch({ stock: 2 })).toMatchObject({
       status: 409,

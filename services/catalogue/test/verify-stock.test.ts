@@ -84,7 +84,7 @@ it.each(['reservation_lines', 'reservations CASCADE'])(
   },
 );
 
-it.each(['released', 'shipped'])('refuses a second end of a reservation: %s', async (kind) => {
+it.each(['released', 'shipped'])('rejects a second end of a reservation: %s', async (kind) => {
   const second = `INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after)
     SELECT product_id, $1, quantity, reservation_id, 0, 0 FROM stock_ledger WHERE kind = 'released'`;
   await expect(query(second, [kind])).rejects.toThrow(/stock_ledger_whole_(once|end)/);

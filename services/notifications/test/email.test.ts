@@ -20,7 +20,7 @@ const sender = {
 const ada = { email: 'ada@example.org', name: 'Ada', locale: null };
 
 describe('composeEmail', () => {
-  it('lists the items and the total of an order received', () => {
+  it('composeEmail lists the items and the total of an order received', () => {
     const { created, orderId } = someOrder();
     const email = composeEmail(
       sender,
@@ -39,7 +39,7 @@ describe('composeEmail', () => {
     expect(email.html).toContain('<tr><td>Total</td><td>EUR 160.48</td></tr>');
   });
 
-  it('shows who gets the parcel and where, with every character and without a link', () => {
+  it('composeEmail shows who gets the parcel and where, with every character and without a link', () => {
     const { created } = someOrder();
     const shippingAddress = { recipient: 'Bo', street_address: 'www.evil.example', postal_code: '4052', city: 'Basel' };
     const details = { ...created, shippingAddress };
@@ -49,7 +49,7 @@ describe('composeEmail', () => {
     expect(email.html).toContain('<td>www<span>.</span>evil<span>.</span>example</td>');
   });
 
-  it('writes amounts with the decimals of their currency', () => {
+  it('composeEmail writes amounts with the decimals of their currency', () => {
     const { created } = someOrder();
     const details = {
       ...created,
@@ -65,7 +65,7 @@ describe('composeEmail', () => {
     expect(email.text).toContain('Total          JPY 1,200');
   });
 
-  it('escapes names and reasons in HTML, and keeps them on one line', () => {
+  it('composeEmail escapes names and reasons in HTML, and keeps them on one line', () => {
     const { cancelled } = someOrder();
     const details = { ...cancelled, reason: 'line\r\nBcc: all <script>alert("1")</script>' };
     const recipient = { email: 'a@example.org', name: '<img src=x>\r\nSubject: \u202efake', locale: null };
@@ -78,7 +78,7 @@ describe('composeEmail', () => {
     expect(email.html).not.toContain('<script');
   });
 
-  it('shows how a parcel can be followed, with the https address as the only link', () => {
+  it('composeEmail shows how a parcel can be followed, with the https address as the only link', () => {
     const { reference } = someOrder();
     const tracking = {
       carrier: 'Post & Co',
@@ -100,7 +100,7 @@ describe('composeEmail', () => {
     expect(email.html.match(/<a /g)).toHaveLength(1);
   });
 
-  it('makes no link of a carrier, a number or an address that is not https', () => {
+  it('composeEmail makes no link of a carrier, a number or an address that is not https', () => {
     const tracking = {
       carrier: 'www.evil.example',
       tracking_number: 'https://evil.example',
@@ -118,7 +118,7 @@ describe('composeEmail', () => {
     );
   });
 
-  it('writes the address of a parcel in ASCII, and makes no link of one with a login', () => {
+  it('composeEmail writes the address of a parcel in ASCII, and makes no link of one with a login', () => {
     const compose = (tracking_url: string) => {
       const details = { ...someOrder().reference, tracking: { tracking_url } };
       return composeEmail(sender, ada, { kind: 'order-shipped', details });
@@ -131,7 +131,7 @@ describe('composeEmail', () => {
     expect(login.text + login.html).not.toMatch(/evil|<a /);
   });
 
-  it('makes no link of the name of a product', () => {
+  it('composeEmail makes no link of the name of a product', () => {
     const { created } = someOrder();
     const items = created.items.map((item) => ({ ...item, name: 'Win at evil.example' }));
     const email = composeEmail(sender, ada, { kind: 'order-received', details: { ...created, items } });
@@ -144,7 +144,7 @@ describe('composeEmail', () => {
     ['password-reset', undefined, 'Hello,', ''],
     ['password-reset', 'Ada & Co.KG', 'Hello Ada & Co.\u200bKG,', 'Ada & Co.\u200bKG'],
     ['email-change-undo', 'Ada', 'Hello Ada,', 'Ada'],
-  ] as const)('greets the holder of a %s by the name of its event: %s', (kind, name, greeting, to) => {
+  ] as const)('greets the account owner of a %s by the name of its event: %s', (kind, name, greeting, to) => {
     const holder = { accountId: 'a', email: 'a@example.org' };
     const sealedToken = createEmailTokenSeal([secret]).seal('token', { kind, ...holder });
     const details = {
@@ -161,7 +161,7 @@ describe('composeEmail', () => {
     expect(email.text + email.html).not.toContain('Win 500');
   });
 
-  it('notifies the holder of an account of a change without text of a client', () => {
+  it('notifies the owner of an account of a change without text of a client', () => {
     const details = { accountId: 'a', eventId: 'e', changedAt: '2026-11-21T03:05:00.000Z' };
     const recipient = { email: 'old@example.org', name: 'Ada', locale: null };
     const address = composeEmail(sender, recipient, { kind: 'email-changed', details });
@@ -179,7 +179,7 @@ describe('composeEmail', () => {
     ['customer', 'Your order is cancelled. Nothing of it will be shipped.', true],
     ['staff', 'The shop has cancelled your order. Nothing of it will be shipped.', true],
     ['system', 'Your order has expired and is cancelled. Nothing of it will be shipped.', false],
-  ] as const)('says who cancelled the order: %s', (cancelledBy, sentence, showsReason) => {
+  ] as const)('composeEmail says who cancelled the order: %s', (cancelledBy, sentence, showsReason) => {
     const details = { ...someOrder().cancelled, cancelledBy, reason: 'No longer made' };
     const email = composeEmail(
       sender,
@@ -190,7 +190,7 @@ describe('composeEmail', () => {
     expect(email.text.includes('Reason: No longer made')).toBe(showsReason);
   });
 
-  it('names the cancelled units and what the order has after that, with the new total', () => {
+  it('composeEmail names the cancelled units and what the order has after that, with the new total', () => {
     const { linesCancelled, orderId } = someOrder();
     const recipient = { email: 'a@example.org', name: 'Ada', locale: null };
     const email = composeEmail(sender, recipient, { kind: 'order-lines-cancelled', details: linesCancelled });
@@ -217,7 +217,7 @@ describe('composeEmail', () => {
     expect(byStaff.text).toContain('Reason: see www.\u200bevil.\u200bexample\n');
   });
 
-  it('states until when an order has to be paid, and how much', () => {
+  it('composeEmail states until when an order has to be paid, and how much', () => {
     const { created } = someOrder();
     const recipient = { email: 'a@example.org', name: 'Ada', locale: null };
     const details = { ...created, paymentDueAt: '2026-11-21T03:05:00.000Z' };
@@ -227,7 +227,7 @@ describe('composeEmail', () => {
     );
   });
 
-  it('confirms a payment and a refund with their amounts', () => {
+  it('composeEmail confirms a payment and a refund with their amounts', () => {
     const { paid, refunded, orderId } = someOrder();
     const recipient = { email: 'a@example.org', name: 'Ada', locale: 'de' };
     const payment = composeEmail(sender, recipient, { kind: 'order-paid', details: paid });
@@ -239,7 +239,7 @@ describe('composeEmail', () => {
     expect(refund.text).toContain('Wir haben Ihnen 1.200 JPY erstattet.');
   });
 
-  it('names the refund of a cancellation only when something was paid', () => {
+  it('composeEmail names the refund of a cancellation only when something was paid', () => {
     const { cancelled, linesCancelled } = someOrder();
     const recipient = { email: 'a@example.org', name: 'Ada', locale: null };
     const refund = { amount: 19.99, currency: 'EUR' };
@@ -261,14 +261,14 @@ describe('composeEmail', () => {
       'This is not the amount of the order, so we will refund EUR 99.00 to you.\n\n' +
         'Your order costs EUR 160.48 and is not paid yet.\n\nYour order number',
     ],
-  ] as const)('says why a payment is refunded: %s', (cause, more, text) => {
+  ] as const)('composeEmail says why a payment is refunded: %s', (cause, more, text) => {
     const details = { ...someOrder().refundDue, cause, ...more, orderVersion: 3 };
     const recipient = { email: 'a@example.org', name: 'Ada', locale: null };
     const email = composeEmail(sender, recipient, { kind: 'order-refund-due', details });
     expect(email.text).toContain(`We have received a payment of EUR 99.00 for your order. ${text}`);
   });
 
-  it('omits a reason that was not given', () => {
+  it('composeEmail omits a reason that was not given', () => {
     const { cancelled } = someOrder();
     for (const reason of [null, '  ']) {
       const details = { ...cancelled, reason };
@@ -281,7 +281,7 @@ describe('composeEmail', () => {
     }
   });
 
-  it('gives each notification a Message-ID of its own that never changes', () => {
+  it('composeEmail gives each notification a Message-ID of its own that never changes', () => {
     const order = someOrder();
     const recipient = { email: 'a@example.org', name: 'Ada', locale: null };
     const first = composeEmail(sender, recipient, { kind: 'order-shipped', details: order.reference });

@@ -41,7 +41,7 @@ async function mailsOf(eventId: string, count: number): Promise<Record<string, s
   }, 15_000);
 }
 
-it('sends the notice to the address of the account and to each former address, which undoes the change', async () => {
+it('sends the notice to the address of the account and to each previous address, which undoes the change', async () => {
   const former = ['ada@example.org', 'ada.quibblewick@example.org'];
   const { id, email } = await update({ eraseAt, formerEmails: former });
   const mails = await mailsOf(id, 3);

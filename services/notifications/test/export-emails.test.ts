@@ -29,7 +29,7 @@ function page(accountId: string, body: object = {}, audience = 'notifications') 
 }
 
 describe('200', () => {
-  it('returns the recipient and the e-mails, without their tokens and their contents', async () => {
+  it('POST /internal/accounts/{accountId}/export returns the recipient and the e-mails, without their tokens and their contents', async () => {
     const { accountId, account, orderId, created } = someOrder();
     await events.send('account.registered.v1', { ...account, emailVerified: true, locale: 'fr' });
     await events.send('order.created.v1', created);
@@ -61,7 +61,7 @@ describe('200', () => {
     }, 15_000);
   });
 
-  it('continues after the last e-mail of a page', async () => {
+  it('POST /internal/accounts/{accountId}/export continues after the last e-mail of a page', async () => {
     const accountId = newId();
     const ids = Array.from({ length: 401 }, () => newId());
     await services.service('notifications').database.query(
@@ -81,13 +81,13 @@ describe('200', () => {
     expect(found).toEqual(ids);
   });
 
-  it('is an empty page for an unknown account', async () => {
+  it('POST /internal/accounts/{accountId}/export is an empty page for an unknown account', async () => {
     expect((await page(newId())).body).toEqual({ items: [] });
   });
 });
 
 describe('401', () => {
-  it('is the reply without a service token, and to one for another service', async () => {
+  it('POST /internal/accounts/{accountId}/export returns 401 without a service token, and to one for another service', async () => {
     const accountId = newId();
     const { client } = services.service('notifications');
     const token = await services.issuer.sign({ accountId, loggedIn: true });
@@ -98,7 +98,7 @@ describe('401', () => {
 });
 
 describe('404', () => {
-  it('is the reply for an account that is not a UUID', async () => {
+  it('POST /internal/accounts/{accountId}/export returns 404 for an account that is not a UUID', async () => {
     expect((await page('me')).status).toBe(404);
   });
 });

@@ -105,7 +105,7 @@ describe('a server that is slow to answer', () => {
     expect(copiesFor('slow@example.org')).toBe(1);
   });
 
-  it('does not delay the stop of the process, and another sender takes over the e-mail of a killed one', async () => {
+  it('a server that is slow to answer does not delay the stop of the process, and another sender takes over the e-mail of a killed one', async () => {
     holdAnswer('held@example.org');
     const [held] = await add('held@example.org');
     await eventually(() => expect(copiesFor('held@example.org')).toBe(1));
@@ -129,7 +129,7 @@ describe('a server that is slow to answer', () => {
 });
 
 describe('a server that does not answer after it received the message', () => {
-  it('gets the e-mail three times, ten minutes apart, and not again', async () => {
+  it('a server that does not respond after it received the message gets the e-mail three times, ten minutes apart, and not again', async () => {
     server.script = ({ command }) => (command === '.' ? undefined : 'usual');
     const [order] = await add('silent@example.org');
     for (const unsure of [1, 2]) {
@@ -143,7 +143,7 @@ describe('a server that does not answer after it received the message', () => {
   });
 
   it.each(['MAIL', 'RCPT', 'DATA'])(
-    'is tried as usual when it disconnects at %s, because nothing was sent',
+    'a server that does not respond after it received the message is tried as usual when it disconnects at %s, because nothing was sent',
     async (where) => {
       server.script = ({ command }) => (command === where ? undefined : 'usual');
       const [order] = await add('early@example.org');
@@ -152,7 +152,7 @@ describe('a server that does not answer after it received the message', () => {
     },
   );
 
-  it('gets the e-mail again as usual when it replies that it did not accept it', async () => {
+  it('a server that does not respond after it received the message gets the e-mail again as usual when it replies that it did not accept it', async () => {
     let refused = 0;
     server.script = ({ command }) => (command === '.' && refused++ === 0 ? '451 not now' : 'usual');
     const [order] = await add('refused@example.org');
@@ -168,7 +168,7 @@ describe('a reply about the shop itself', () => {
     ['RCPT', '530 5.7.0 Authentication required'],
     ['RCPT', '535 5.7.8 Credentials invalid'],
     ['DATA', '538 5.7.11 Encryption required'],
-  ])('to %s, %s, delays the e-mails until the cause is fixed', async (where, reply) => {
+  ])('a reply about the shop itself to %s, %s, delays the e-mails until the cause is fixed', async (where, reply) => {
     server.script = ({ command }) => (command === where ? reply : 'usual');
     const [order] = await add('patient@example.org');
     await become(order, { status: 'waiting', problem: expect.stringContaining(reply) });
@@ -178,7 +178,7 @@ describe('a reply about the shop itself', () => {
 });
 
 describe('an e-mail about a payment that was refused for now', () => {
-  it('is sent before the one about the cancellation of the order', async () => {
+  it('an e-mail about a payment that was rejected for now is sent before the one about the cancellation of the order', async () => {
     const [orderId, accountId] = [newId(), newId()];
     await service.database.query(
       "INSERT INTO recipients (account_id, email, name, sequence) VALUES ($1, 'payer@example.org', 'Ada', 1)",
@@ -207,7 +207,7 @@ describe('an e-mail about a payment that was refused for now', () => {
 });
 
 describe('an e-mail whose outcome cannot be recorded', () => {
-  it('does not prevent recording the other outcomes, and is not sent again', async () => {
+  it('an e-mail whose outcome cannot be recorded does not prevent recording the other outcomes, and is not sent again', async () => {
     await service.database.query(`
       CREATE FUNCTION refuse_mark() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no mark'; END $$;
       CREATE TRIGGER refuse_mark BEFORE UPDATE OF attempts ON notifications FOR EACH ROW
@@ -226,7 +226,7 @@ describe('an e-mail whose outcome cannot be recorded', () => {
     expect([copiesFor('bad@example.org'), copiesFor('good@example.org')]).toEqual([1, 1]);
   });
 
-  it('is not caused by the text of the reply', async () => {
+  it('an e-mail whose outcome cannot be recorded is not caused by the text of the reply', async () => {
     server.script = ({ command }) => (command === 'RCPT' ? '450 4.2.0 odd \0 reply' : 'usual');
     const [order] = await add('nul@example.org');
     await become(order, { status: 'waiting', problem: expect.stringContaining('odd \ufffd reply') });

@@ -49,7 +49,7 @@ async function minutesOf(accountId: string): Promise<number[]> {
 }
 
 describe('a recipient', () => {
-  it('gets as many e-mails within an hour as the operator allows, and the others later', async () => {
+  it('a recipient gets as many e-mails within an hour as the operator allows, and the others later', async () => {
     const accounts = [newId(), newId()];
     for (const [index, accountId] of accounts.entries()) {
       const email = index === 0 ? 'Überflutet@Example.org' : 'überflutet@example.org';
@@ -90,7 +90,7 @@ describe('a recipient', () => {
     );
   });
 
-  it('does not wait behind the e-mails of an account that had the address before', async () => {
+  it('a recipient does not wait for the e-mails of an account that had the address before', async () => {
     const stranger = newId();
     const owner = someOrder();
     const email = 'taken@example.org';
@@ -112,7 +112,7 @@ describe('a recipient', () => {
     });
   });
 
-  it('does not wait for obsolete e-mails', async () => {
+  it('a recipient does not wait for obsolete e-mails', async () => {
     const { accountId, account } = someOrder();
     await events.send('account.registered.v1', { ...account, email: 'changes-his-mind@example.org' });
     const orders = Array.from({ length: 6 }, () => ({ ...someOrder() }));
@@ -123,7 +123,7 @@ describe('a recipient', () => {
     expect((await minutesOf(accountId)).at(-1)).toBe(60);
   });
 
-  it('gets no more e-mails when several senders claim concurrently', async () => {
+  it('a recipient gets no more e-mails when several senders claim concurrently', async () => {
     const accountId = newId();
     const email = 'many-senders@example.org';
     await services.service('notifications').kill();
@@ -223,7 +223,7 @@ describe('a verification e-mail', () => {
     expect(await minutesOf(owner)).toEqual([20]);
   });
 
-  it('to the registered address waits neither for strangers nor for the event of its account', async () => {
+  it('a verification e-mail to the registered address waits neither for other clients nor for the event of its account', async () => {
     const email = address();
     await flood(email, 1);
     const owner = newId();
@@ -231,7 +231,7 @@ describe('a verification e-mail', () => {
     await eventually(async () => expect(await statesOf([owner])).toEqual({ sent: 1 }));
   });
 
-  it('to many tags and forms of one mailbox counts in one share', async () => {
+  it('a verification e-mail to many tags and forms of one mailbox counts in one share', async () => {
     const name = newId();
     const forms = ['+1@bücher.example', '+2@xn--bcher-kva.example', '+x+y@BÜCHER.example', '+3@b\u00adücher.example'];
     for (const [index, form] of forms.entries()) {
@@ -245,7 +245,7 @@ describe('a verification e-mail', () => {
     expect(await statesOf([owner])).toEqual({ sent: 1 });
   });
 
-  it('to many addresses counts in the share of the network of the client', async () => {
+  it('a verification e-mail to many addresses counts in the share of the network of the client', async () => {
     const network = '2001:db8:0:1';
     const accounts = Array.from({ length: 11 }, () => newId());
     const [late = '', ...others] = accounts.toReversed();
@@ -262,7 +262,7 @@ describe('a verification e-mail', () => {
     await eventually(async () => expect(await statesOf([late, ...others])).toEqual({ sent: 11 }));
   });
 
-  it('to the registered address replaces a delayed one at the time reserved for it', async () => {
+  it('a verification e-mail to the registered address replaces a delayed one at the time reserved for it', async () => {
     const email = address();
     const owner = await register(email);
     await verifications(owner, email, 5);
@@ -270,7 +270,7 @@ describe('a verification e-mail', () => {
     expect(await minutesOf(owner)).toEqual([20]);
   });
 
-  it('of a stranger that replaces a delayed one is not sent at the same time as that of another stranger', async () => {
+  it('a verification e-mail of another client that replaces a delayed one is not sent at the same time as that of another stranger', async () => {
     const email = address();
     const [first = '', second = ''] = await flood(email, 2);
     await verifications(first, email, 1, 'requested');
@@ -288,7 +288,7 @@ describe('a verification e-mail', () => {
     expect(await minutesOf(owner)).toEqual([20]);
   });
 
-  it('does not wait behind those of accounts that registered the address and were erased', async () => {
+  it('a verification e-mail does not wait for those of accounts that registered the address and were erased', async () => {
     const email = address();
     const erase = async (accountId: string) => {
       const account = { accountId, email, name: 'Mallory', emailVerified: false };
@@ -354,7 +354,7 @@ describe('the holder of an account', () => {
   const change = (accountId: string, sequence: number, more: object, id = newId()) =>
     events.send('account.updated.v1', { accountId, email: 'new@example.org', name: 'Ada', ...more }, { id, sequence });
 
-  it('is notified of each address change at the old address, although the share for orders is used up', async () => {
+  it('the owner of an account is notified of each address change at the old address, although the share for orders is used up', async () => {
     const order = someOrder();
     const { accountId } = order;
     await events.send('account.registered.v1', { accountId, email: 'old@example.org', name: 'Ada' });
@@ -375,7 +375,7 @@ describe('the holder of an account', () => {
     expect(notice).not.toContain('new@example.org');
   });
 
-  it('waits for at most one notice of each kind, even when others often left its address', async () => {
+  it('the owner of an account waits for at most one notice of each kind, even when others often left its address', async () => {
     const [stranger, owner] = [newId(), newId()];
     const previousEmail = 'Écrit@example.org';
     const leave = (sequence: number) => change(stranger, sequence, { credentialsChanged: ['email'], previousEmail });
@@ -394,7 +394,7 @@ describe('the holder of an account', () => {
     expect(await minutesOf(owner)).toEqual([40]);
   });
 
-  it('is notified of a changed password, and of both changes at the old address, also after a crash', async () => {
+  it('the owner of an account is notified of a changed password, and of both changes at the old address, also after a crash', async () => {
     const accountId = newId();
     await events.send('account.registered.v1', { accountId, email: 'both-old@example.org', name: 'Ada' });
     const service = services.service('notifications');

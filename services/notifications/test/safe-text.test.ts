@@ -98,13 +98,13 @@ const shown = (html: string) =>
     .replaceAll('&amp;', '&');
 
 describe('the text of a person', () => {
-  it.each([...hostile, ...real])('keeps every character in plain text and in HTML: %s', (text) => {
+  it.each([...hostile, ...real])('the text of a person keeps every character in plain text and in HTML: %s', (text) => {
     const broken = withoutLinks(text) ?? '';
     expect(inText(broken).replace(spaces, '')).toBe(text.replace(spaces, ''));
     expect(shown(inHtml(broken))).toBe(text);
   });
 
-  it.each(hostile)('has no link in plain text and in HTML: %s', (text) => {
+  it.each(hostile)('the text of a person has no link in plain text and in HTML: %s', (text) => {
     const broken = withoutLinks(`Because ${text}, and ${text}`) ?? '';
     expect(broken.split(linkBreak).length).toBeGreaterThan(2);
     // A program could treat a zero-width space as nothing, except behind a full stop, colon or at sign.
@@ -123,27 +123,33 @@ describe('the text of a person', () => {
     'Größe 4 & 5 < 6',
     'Too late... sorry (again)',
     'A/S 1-1/2',
-  ])('is not changed when no program could see a link in it: %s', (text) => {
+  ])('the text of a person is not changed when no program could see a link in it: %s', (text) => {
     expect(withoutLinks(text)).toBe(text);
   });
 
-  it('is on one line, without characters that change the direction of the rest', () => {
+  it('the text of a person is on one line, without characters that change the direction of the rest', () => {
     expect(withoutLinks('one\r\ntwo\u2028three\u202efour\u001ffive')).toBe('one two three four five');
   });
 
-  it.each(['', '  ', '\u200b', '\u3164\u00ad', '\r\n'])('that shows nothing is none: %j', (text) => {
-    expect(withoutLinks(text)).toBeUndefined();
-  });
+  it.each(['', '  ', '\u200b', '\u3164\u00ad', '\r\n'])(
+    'the text of a person that shows nothing is none: %j',
+    (text) => {
+      expect(withoutLinks(text)).toBeUndefined();
+    },
+  );
 
-  it('is escaped in HTML', () => {
+  it('the text of a person is escaped in HTML', () => {
     expect(inHtml(withoutLinks('<a href="x.example">&\'</a>') ?? '')).toBe(
       '&lt;a href=&quot;x<span>.</span>example&quot;&gt;&amp;&#39;&lt;/a&gt;',
     );
   });
 
-  it.each(['.', ':', '@', '1.', 'a.', '=?', '\\', '1:'])('of the largest size takes little time: %s', (text) => {
-    expect(withoutLinks(text.repeat(50_000))).toEqual(expect.any(String));
-  });
+  it.each(['.', ':', '@', '1.', 'a.', '=?', '\\', '1:'])(
+    'the text of a person of the largest size takes little time: %s',
+    (text) => {
+      expect(withoutLinks(text.repeat(50_000))).toEqual(expect.any(String));
+    },
+  );
 });
 
 /** Prints the decoded display name of `To`, by both policies of Python's e-mail parser. */

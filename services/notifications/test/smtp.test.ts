@@ -85,7 +85,7 @@ describe('notifications over SMTP', () => {
   });
 
   it.each(['ada@bücher.example', 'ada@b\u00adÜCHER。example', 'ada@xn--bcher-kva.example'])(
-    'gives the server the domain in ASCII: %s',
+    'the notifications service gives the server the domain in ASCII: %s',
     async (email) => {
       const order = orderOf(email);
       await events.send('account.registered.v1', order.account);
@@ -97,7 +97,7 @@ describe('notifications over SMTP', () => {
     },
   );
 
-  it('tries again after a temporary refusal', async () => {
+  it('the notifications service tries again after a temporary error response', async () => {
     const order = orderOf('later@example.org');
     refusals.set('later@example.org', [refusal(451, 'not now'), refusal(450, 'not yet')]);
     await events.send('account.registered.v1', order.account);
@@ -110,7 +110,7 @@ describe('notifications over SMTP', () => {
     expect(rows).toEqual([{ status: 'sent', attempts: 3 }]);
   });
 
-  it('sends "order cancelled" only after "order received"', async () => {
+  it('the notifications service sends "order cancelled" only after "order received"', async () => {
     const order = orderOf('in-order@example.org');
     const { database } = services.service('notifications');
     const change = (next: string) =>
@@ -137,7 +137,7 @@ describe('notifications over SMTP', () => {
     expect(subjects).toEqual(['We have received your order', 'Your order is cancelled']);
   });
 
-  it('gives up after a permanent refusal, and publishes the failure', async () => {
+  it('the notifications service gives up after a permanent error response, and publishes the failure', async () => {
     const order = orderOf('nobody@example.org');
     refusals.set('nobody@example.org', [refusal(550, 'no such mailbox')]);
     await events.send('account.registered.v1', order.account);
@@ -156,7 +156,7 @@ describe('notifications over SMTP', () => {
     ['a number in place of a domain', 'ada@123.45', 'Ada', 'failed'],
     ['a line break in the name', 'ada@example.org', 'Ada\r\nBcc: all@example.org', 'done'],
     ['quotes and brackets in the name', 'ada@example.org', 'Ada" <all@example.org>, "', 'done'],
-  ])('is not misled by %s', async (_what, email, name, expected) => {
+  ])('the notifications service is not misled by %s', async (_what, email, name, expected) => {
     const order = orderOf(email, name);
     await events.send('account.registered.v1', order.account);
     await events.send('order.shipped.v1', order.reference);
@@ -166,7 +166,7 @@ describe('notifications over SMTP', () => {
     expect(headers).not.toMatch(/^Bcc:/im);
   });
 
-  it('keeps the e-mails while the server is unavailable', async () => {
+  it('the notifications service keeps the e-mails while the server is unavailable', async () => {
     await new Promise<void>((resolve) => server.close(resolve));
     const order = orderOf('patient@example.org');
     await events.send('account.registered.v1', order.account);
@@ -183,7 +183,7 @@ describe('notifications over SMTP', () => {
     expect(received.map(({ to }) => to)).toEqual([['patient@example.org']]);
   });
 
-  it('gives up after a week without an address', async () => {
+  it('the notifications service gives up after a week without an address', async () => {
     const orderId = newId();
     await services.service('notifications').database.query(
       `INSERT INTO notifications (id, order_id, account_id, kind, details, request_id, created_at)

@@ -30,7 +30,7 @@ describe('the notifications process', () => {
     INTERNAL_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
   });
 
-  it('is ready when the database and the broker are ready', async () => {
+  it('the notifications process is ready when the database and the broker are ready', async () => {
     const { status, body } = await services.service('notifications').client.get('/health/ready');
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -40,11 +40,11 @@ describe('the notifications process', () => {
     });
   });
 
-  it('answers 404 at every other path', async () => {
+  it('the notifications process returns 404 at every other path', async () => {
     expect((await services.service('notifications').client.get('/v1/orders')).status).toBe(404);
   });
 
-  it('names every mistake in its environment', async () => {
+  it('the notifications process names every configuration error in its environment', async () => {
     const { code, lines } = await run({
       PORT: 'x',
       DRAIN_MS: 'long',
@@ -66,13 +66,13 @@ describe('the notifications process', () => {
     ]);
   });
 
-  it('refuses a mail folder that cannot be written', async () => {
+  it('the notifications process rejects a mail folder that cannot be written', async () => {
     const { code, lines } = await run({ ...whole(), MAIL_DIR: '/dev/null/mail' });
     expect(code).toBe(1);
     expect(lines).toEqual(['notifications: cannot write to the mail folder /dev/null/mail (ENOTDIR)']);
   });
 
-  it('waits until its schema is migrated, and logs the reason', async () => {
+  it('the notifications process waits until its schema is migrated, and logs the reason', async () => {
     const child = spawn(process.execPath, [`${serviceFolder('notifications')}/src/main.ts`], {
       env: { ...plainEnvironment(), ...whole(), DATABASE_URL: services.database.urls.orders },
     });

@@ -41,7 +41,7 @@ describe('the language of an e-mail', () => {
     ['de-Latn-DE', 'de'],
     ['pt-BR', 'en'],
     [null, 'en'],
-  ])('of %s is %s', (locale, language) => {
+  ])('the language of an e-mail of %s is %s', (locale, language) => {
     if (received === undefined) throw new Error('there is an order received');
     expect(compose(locale, received).html).toContain(`<html lang="${language}">`);
   });
@@ -67,7 +67,7 @@ describe('a file of the operator', () => {
     await writeFile(join(folder, file), text.replace(from, to));
   };
 
-  it('changes a text', async () => {
+  it('a file of the operator changes a text', async () => {
     await change('de.yaml', 'Ihre Bestellung ist unterwegs', 'Ihr Paket kommt');
     const shippedOrder = occasions.find(({ kind }) => kind === 'order-shipped');
     if (shippedOrder === undefined) throw new Error('there is an order shipped');
@@ -132,14 +132,14 @@ describe('a file of the operator', () => {
     ['is no ICU message', 'en.yaml', 'Hello {name},', 'Hello {name,', /greeting of .* is no ICU message/],
     ['is no YAML', 'en.yaml', 'labels:', 'labels: [', /en\.yaml is not valid YAML/],
     ['lacks the place of the content', 'layout.html', '{content}', '', /layout\.html must contain \{content\}$/],
-  ])('that %s is refused with its place', async (_, file, from, to, message) => {
+  ])('a file of the operator that %s is rejected with its place', async (_, file, from, to, message) => {
     await change(file, from, to);
     const read = () => readTemplates(folder, 'en');
     expect(read).toThrow(StartError);
     expect(read).toThrow(message);
   });
 
-  it('has to exist in the language of the shop', () => {
+  it('a file of the operator has to exist in the language of the shop', () => {
     expect(() => readTemplates(folder, 'pt')).toThrow(
       'has no e-mails in the language of the shop (EMAIL_LANGUAGE), pt.yaml',
     );

@@ -64,13 +64,16 @@ describe('an e-mail with a token', () => {
   it.each([
     ['email-verification', 'POST /v1/email-verifications:'],
     ['email-change-undo', 'POST /v1/email-verifications/undo:'],
-  ] as const)('of the kind %s contains the token and the request when no link is set', async (kind, request) => {
-    const { id } = await issue(kind);
-    const text = await mail(id, kind);
-    expect(text).toContain('To: ada@example.org\r\n');
-    expect(text).toContain(request);
-    expect(text).toContain(token);
-  });
+  ] as const)(
+    'an e-mail with a token of the kind %s contains the token and the request when no link is set',
+    async (kind, request) => {
+      const { id } = await issue(kind);
+      const text = await mail(id, kind);
+      expect(text).toContain('To: ada@example.org\r\n');
+      expect(text).toContain(request);
+      expect(text).toContain(token);
+    },
+  );
 
   it.each([
     ['email-verification', 'registered', 'Hello,'],
@@ -78,7 +81,7 @@ describe('an e-mail with a token', () => {
     ['password-reset', undefined, 'Hello,'],
     ['password-reset', 'verified', 'Hello Ada,'],
   ] as const)(
-    'of the kind %s to an address that is %s begins with "%s", before and after the event of its account',
+    'an e-mail with a token of the kind %s to an address that is %s begins with "%s", before and after the event of its account',
     async (kind, addressState, greeting) => {
       const accountId = newId();
       const more = { accountId, ...(addressState && { addressState }) };
@@ -100,14 +103,14 @@ describe('an e-mail with a token', () => {
     },
   );
 
-  it('contains the link of the operator, escaped in HTML', async () => {
+  it('an e-mail with a token contains the link of the operator, escaped in HTML', async () => {
     const { id } = await issue('password-reset');
     const text = await mail(id, 'password-reset');
     expect(text).toContain(`https://shop.example/reset?a=1&b=2#token=${token}`);
     expect(text).toContain(`<a class="button" href="https://shop.example/reset?a=1&amp;b=2#token=${token}">`);
   });
 
-  it.each(kinds)('of the kind %s leaves no plain token in database and log', async (kind) => {
+  it.each(kinds)('an e-mail with a token of the kind %s leaves no plain token in database and log', async (kind) => {
     const { id, accountId } = await issue(kind);
     await mail(id, kind);
     expect((await rowOf(accountId))?.whole).not.toContain(token);
@@ -116,7 +119,7 @@ describe('an e-mail with a token', () => {
     expect(JSON.stringify(rows)).not.toContain(token);
   });
 
-  it('is not sent after its token has expired', async () => {
+  it('an e-mail with a token is not sent after its token has expired', async () => {
     const { id, accountId } = await issue('password-reset', { expiresAt: new Date(Date.now() - 1_000).toISOString() });
     await eventually(async () =>
       expect(await rowOf(accountId)).toMatchObject({ status: 'failed', problem: 'its token has expired' }),
@@ -124,7 +127,7 @@ describe('an e-mail with a token', () => {
     expect((await readdir(services.mailFolder)).filter((name) => name.includes(id))).toEqual([]);
   });
 
-  it('is not sent with a token that was sealed for another account', async () => {
+  it('an e-mail with a token is not sent with a token that was sealed for another account', async () => {
     const [accountId, other] = [newId(), newId()];
     const email = 'ada@example.org';
     const sealedToken = seal.seal(token, { kind: 'password-reset', accountId: other, email });
@@ -139,7 +142,7 @@ describe('an e-mail with a token', () => {
 describe('a notice about changed credentials', () => {
   const change = { name: 'Ada', credentialsChanged: ['password'] as ['password'] };
 
-  it('goes to a verified address, and to that of an older event without the member', async () => {
+  it('a notice about changed credentials goes to a verified address, and to that of an older event without the member', async () => {
     for (const verified of [{ emailVerified: true }, {}]) {
       const id = newId();
       const data = { accountId: newId(), email: `${id}@example.org`, ...change, ...verified };
@@ -148,7 +151,7 @@ describe('a notice about changed credentials', () => {
     }
   });
 
-  it('does not go to an address that is not verified', async () => {
+  it('a notice about changed credentials does not go to an address that is not verified', async () => {
     const accountId = newId();
     const email = `${accountId}@example.org`;
     await events.send('account.updated.v1', { accountId, email, ...change, emailVerified: false }, { sequence: 2 });

@@ -45,17 +45,17 @@ it('has no steps for an unknown order: 200', async () => {
 });
 
 describe('a caller who may not see it', () => {
-  it('needs a token: 401', async () => {
+  it('a caller who may not see it needs a token: 401', async () => {
     const { status } = await services.service('notifications').client.get(`/internal/orders/${newId()}/trace`);
     expect(status).toBe(401);
   });
 
-  it('needs the scope orders:read-all: 403', async () => {
+  it('a caller who may not see it needs the scope orders:read-all: 403', async () => {
     const customer = await services.issuer.sign({ scopes: ['orders:fulfil'] });
     expect((await trace(newId(), { token: customer })).status).toBe(403);
   });
 });
 
-it('refuses an id that is not a UUID: 404', async () => {
+it('rejects an id that is not a UUID: 404', async () => {
   expect((await trace('nonsense')).status).toBe(404);
 });

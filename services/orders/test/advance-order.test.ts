@@ -21,7 +21,7 @@ async function order(...done: string[]): Promise<string> {
 }
 
 describe('200', () => {
-  it('moves an order from pending to delivered, with a version and an event for each step', async () => {
+  it('a transition of an order moves an order from pending to delivered, with a version and an event for each step', async () => {
     const product = await shop.product();
     const { body } = await shop.order(customer, { [product]: 3 });
     const steps = [
@@ -47,7 +47,7 @@ describe('200', () => {
     await eventually(async () => expect(await shop.stockOf(product)).toEqual({ stock: 7, reserved: 0, oversold: 0 }));
   });
 
-  it('is stored under the idempotency key and replayed', async () => {
+  it('the 200 of a transition of an order is stored under the idempotency key and replayed', async () => {
     const id = await order();
     const headers = { 'Idempotency-Key': newId() };
     const first = await shop.act(shop.staff, id, 'process', { headers });
@@ -56,32 +56,41 @@ describe('200', () => {
     expect(again.headers['idempotency-replayed']).toBe('true');
   });
 
-  it('requires only the scope orders:fulfil', async () => {
+  it('a transition of an order requires only the scope orders:fulfil', async () => {
     const packer = await shop.customer('orders:fulfil');
     expect((await shop.act(packer, await order(), 'process')).body.allowedActions).toEqual(['cancel', 'ship']);
   });
 });
 
 describe('403', () => {
-  it.each(['process', 'ship', 'deliver'])('refuses a token without the scope: %s', async (action) => {
-    const id = await order();
-    expect((await shop.act(customer, id, action)).status).toBe(403);
-    expect((await shop.act(await shop.customer('orders:read-all'), id, action)).status).toBe(403);
-    expect((await shop.act(customer, newId(), action)).status).toBe(403);
-  });
+  it.each(['process', 'ship', 'deliver'])(
+    'a transition of an order returns 403 for a token without the scope: %s',
+    async (action) => {
+      const id = await order();
+      expect((await shop.act(customer, id, action)).status).toBe(403);
+      expect((await shop.act(await shop.customer('orders:read-all'), id, action)).status).toBe(403);
+      expect((await shop.act(customer, newId(), action)).status).toBe(403);
+    },
+  );
 });
 
 describe('401', () => {
-  it.each(['process', 'ship', 'deliver'])('refuses a request without a token: %s', async (action) => {
-    expect((await shop.orders.post(`/v1/orders/${newId()}/${action}`)).status).toBe(401);
-  });
+  it.each(['process', 'ship', 'deliver'])(
+    'a transition of an order returns 401 for a request without a token: %s',
+    async (action) => {
+      expect((await shop.orders.post(`/v1/orders/${newId()}/${action}`)).status).toBe(401);
+    },
+  );
 });
 
 describe('404', () => {
-  it.each(['process', 'ship', 'deliver'])('is the reply for an unknown order: %s', async (action) => {
-    expect((await shop.act(shop.staff, newId(), action)).status).toBe(404);
-    expect((await shop.act(shop.staff, '7', action)).status).toBe(404);
-  });
+  it.each(['process', 'ship', 'deliver'])(
+    'a transition of an order returns 404 for an unknown order: %s',
+    async (action) => {
+      expect((await shop.act(shop.staff, newId(), action)).status).toBe(404);
+      expect((await shop.act(shop.staff, '7', action)).status).toBe(404);
+    },
+  );
 });
 
 describe('409', () => {
@@ -96,16 +105,19 @@ describe('409', () => {
     [['process', 'ship', 'deliver'], 'process'],
     [['cancel'], 'process'],
     [['process', 'cancel'], 'ship'],
-  ])('refuses a transition that is not in the table: after %j, %s', async (done, action) => {
-    const id = await order(...done);
-    const before = await shop.orders.get(`/v1/orders/${id}/history`, { token: customer.token });
-    const answer = await shop.act(shop.staff, id, action);
-    expect(answer.status).toBe(409);
-    expect(answer.body.code).toBe('invalid-transition');
-    expect((await shop.orders.get(`/v1/orders/${id}/history`, { token: customer.token })).text).toBe(before.text);
-  });
+  ])(
+    'a transition of an order returns 409 for a transition that is not in the table: after %j, %s',
+    async (done, action) => {
+      const id = await order(...done);
+      const before = await shop.orders.get(`/v1/orders/${id}/history`, { token: customer.token });
+      const answer = await shop.act(shop.staff, id, action);
+      expect(answer.status).toBe(409);
+      expect(answer.body.code).toBe('invalid-transition');
+      expect((await shop.orders.get(`/v1/orders/${id}/history`, { token: customer.token })).text).toBe(before.text);
+    },
+  );
 
-  it('makes a transition once for any number of concurrent requests', async () => {
+  it('a transition of an order makes a transition once for any number of concurrent requests', async () => {
     const id = await order();
     const answers = await Promise.all(Array.from({ length: 20 }, () => shop.act(shop.staff, id, 'process')));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -128,7 +140,7 @@ describe('an order whose units are not on hand', () => {
     return (await database.query('SELECT allocated FROM products WHERE id = $1', [cup])).rows[0].allocated;
   };
 
-  it('is not shipped: the refusal names the product with both figures, and the order stays as it was', async () => {
+  it('an order whose units are not on hand is not shipped: the error response names the product with both figures, and the order stays as it was', async () => {
     const { id, cup } = await ahead();
     const answer = await shop.act(shop.staff, id, 'ship');
     expect([answer.status, answer.body.code]).toEqual([409, 'stock-missing']);
@@ -146,7 +158,7 @@ describe('an order whose units are not on hand', () => {
     expect(await shop.stockOf(cup)).toEqual({ stock: 1, reserved: 1, oversold: 2 });
   });
 
-  it('is shipped once they have arrived, and nothing is entered as received by itself', async () => {
+  it('an order whose units are not on hand is shipped once they have arrived, and nothing is entered as received by itself', async () => {
     const { id, cup } = await ahead();
     expect((await shop.act(shop.staff, id, 'ship')).status).toBe(409);
     await arrive(cup, 4);
@@ -155,7 +167,7 @@ describe('an order whose units are not on hand', () => {
     expect(await allocated(cup)).toBe(0);
   });
 
-  it('has its refusal stored under the idempotency key', async () => {
+  it('an order whose units are not on hand has its error response stored under the idempotency key', async () => {
     const { id, cup } = await ahead();
     const headers = { 'Idempotency-Key': newId() };
     await shop.act(shop.staff, id, 'ship', { headers });
@@ -165,7 +177,7 @@ describe('an order whose units are not on hand', () => {
     expect(await allocated(cup)).toBe(0);
   });
 
-  it('gives assigned units back when the customer cancels before it is shipped', async () => {
+  it('an order whose units are not on hand gives assigned units back when the customer cancels before it is shipped', async () => {
     const { id, cup } = await ahead();
     await arrive(cup, 4);
     const { database } = shop.services.service('catalogue');
@@ -182,7 +194,7 @@ describe('an order whose units are not on hand', () => {
     expect((await shop.act(shop.staff, id, 'ship')).body.code).toBe('invalid-transition');
   });
 
-  it('is refused for another reason first, and no units are assigned then', async () => {
+  it('an order whose units are not on hand is rejected for another reason first, and no units are assigned then', async () => {
     const { id, cup } = await ahead();
     await arrive(cup, 4);
     const stale = await shop.act(shop.staff, id, 'ship', { headers: { 'If-Match': 'W/"1"' } });
@@ -192,7 +204,7 @@ describe('an order whose units are not on hand', () => {
     expect(await allocated(cup)).toBe(0);
   });
 
-  it('lets one of many concurrent shipments take the units that are on hand', async () => {
+  it('an order whose units are not on hand lets one of many concurrent shipments take the units that are on hand', async () => {
     const cup = await shop.product({ stock: 4, status: 'backorder' });
     const ids = await Promise.all(
       Array.from({ length: 6 }, async () => {
@@ -211,17 +223,20 @@ describe('an order whose units are not on hand', () => {
 });
 
 describe('412', () => {
-  it('refuses If-None-Match: * and changes nothing', async () => {
+  it('a transition of an order returns 412 for If-None-Match: * and changes nothing', async () => {
     const id = await order('process');
     const answer = await shop.act(shop.staff, id, 'ship', { headers: { 'If-None-Match': '*' } });
     expect(answer.status).toBe(412);
     expect((await shop.view(customer, id)).body.status).toBe('processing');
   });
 
-  it.each(['"1"', 'W/"1"', 'W/"22"'])('refuses another version, as If-Match: %s', async (tag) => {
-    const id = await order('process');
-    const answer = await shop.act(shop.staff, id, 'ship', { headers: { 'If-Match': tag } });
-    expect(answer.status).toBe(412);
-    expect((await shop.view(customer, id)).body.status).toBe('processing');
-  });
+  it.each(['"1"', 'W/"1"', 'W/"22"'])(
+    'a transition of an order returns 412 for another version, as If-Match: %s',
+    async (tag) => {
+      const id = await order('process');
+      const answer = await shop.act(shop.staff, id, 'ship', { headers: { 'If-Match': tag } });
+      expect(answer.status).toBe(412);
+      expect((await shop.view(customer, id)).body.status).toBe('processing');
+    },
+  );
 });

@@ -16,7 +16,7 @@ const archive = async (id: string): Promise<void> => {
   expect((await shop.catalogue.call('DELETE', `/v1/products/${id}`, { token: shop.staff.token })).status).toBe(204);
 };
 
-it('an order is refused and names the product, and can be placed when the product is restored', async () => {
+it('an order is rejected and names the product, and can be placed when the product is restored', async () => {
   const [cup, pan] = [await shop.product(), await shop.product()];
   await archive(cup);
   expect(await shop.order(customer, { [pan]: 1, [cup]: 1 })).toMatchObject({

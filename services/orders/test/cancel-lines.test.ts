@@ -38,7 +38,7 @@ async function events(id: string): Promise<{ type: string; sequence: number; dat
 }
 
 describe('200', () => {
-  it('cancels the units, and the order goes on with the rest', async () => {
+  it('a cancellation of units cancels the units, and the order goes on with the rest', async () => {
     const id = await placed();
     const body = { cancellation_reason: 'One pan is enough', lines: [{ productId: pan, quantity: 1 }] };
     const answer = await shop.act(customer, id, 'cancel', { body });
@@ -76,7 +76,7 @@ describe('200', () => {
     });
   });
 
-  it('releases the stock of these units, and the history shows it', async () => {
+  it('a cancellation of units releases the stock of these units, and the history shows it', async () => {
     const product = await shop.product({ stock: 10 });
     const id = await placed({ [product]: 4 });
     const answer = await cancel(id, [[product, 3]]);
@@ -102,7 +102,7 @@ describe('200', () => {
     expect(await shop.stockOf(product)).toEqual({ stock: 10, reserved: 1, oversold: 0 });
   });
 
-  it('shows a line without units when all units of it are cancelled, and cancels several times', async () => {
+  it('a cancellation of units shows a line without units when all units of it are cancelled, and cancels several times', async () => {
     const id = await placed();
     await cancel(id, [[cup, 2]]);
     await cancel(id, [[cup, 3]]);
@@ -117,7 +117,7 @@ describe('200', () => {
     expect((await events(id)).at(-1)?.data.remaining).toMatchObject([{ productId: pan, quantity: 1 }]);
   });
 
-  it('adds up the quantities of lines with the same product', async () => {
+  it('a cancellation of units adds up the quantities of lines with the same product', async () => {
     const id = await placed();
     const { body } = await cancel(id, [
       [cup, 1],
@@ -127,7 +127,7 @@ describe('200', () => {
     expect(body.itemsSummary).toMatchObject([{ quantity: 2, cancelledQuantity: 3 }, { quantity: 1 }]);
   });
 
-  it('cancels the order when the lines have all units that it still has', async () => {
+  it('a cancellation of units cancels the order when the lines have all units that it still has', async () => {
     const product = await shop.product({ stock: 10 });
     const id = await placed({ [product]: 4, [cup]: 1 });
     await cancel(id, [[product, 1]]);
@@ -153,7 +153,7 @@ describe('200', () => {
     await eventually(async () => expect(await shop.stockOf(product)).toEqual({ stock: 10, reserved: 0, oversold: 0 }));
   });
 
-  it('does not change a cancelled order', async () => {
+  it('a cancellation of units does not change a cancelled order', async () => {
     const id = await placed();
     const before = await shop.act(customer, id, 'cancel');
     const answer = await cancel(id, [[cup, 1]]);
@@ -161,7 +161,7 @@ describe('200', () => {
     expect((await events(id)).map(({ type }) => type)).toEqual(['order.created.v1', 'order.cancelled.v1']);
   });
 
-  it('is possible for staff while the order is processing; history, event and ledger name the staff', async () => {
+  it('a cancellation of units is possible for staff while the order is processing; history, event and ledger name the staff', async () => {
     const id = await placed();
     await shop.act(shop.staff, id, 'process');
     const packer = await shop.customer('orders:fulfil');
@@ -180,7 +180,7 @@ describe('200', () => {
     });
   });
 
-  it('ships only the rest, and the event of the shipment lists it', async () => {
+  it('a cancellation of units ships only the rest, and the event of the shipment lists it', async () => {
     const product = await shop.product({ stock: 10 });
     const id = await placed({ [product]: 4, [cup]: 1 });
     await shop.act(shop.staff, id, 'process');
@@ -191,7 +191,7 @@ describe('200', () => {
     await eventually(async () => expect(await shop.stockOf(product)).toEqual({ stock: 9, reserved: 0, oversold: 0 }));
   });
 
-  it('ships the rest that is on hand, although the order had more', async () => {
+  it('a cancellation of units ships the rest that is on hand, although the order had more', async () => {
     const product = await shop.product({ stock: 2, status: 'backorder' });
     const id = await placed({ [product]: 3 });
     await shop.act(shop.staff, id, 'process');
@@ -201,7 +201,7 @@ describe('200', () => {
     await eventually(async () => expect(await shop.stockOf(product)).toEqual({ stock: 0, reserved: 0, oversold: 0 }));
   });
 
-  it('makes what was paid for the units due as a refund, and the rest when the order is cancelled', async () => {
+  it('a cancellation of units makes what was paid for the units due as a refund, and the rest when the order is cancelled', async () => {
     const payer = await shop.customer('payments:write');
     const id = await placed();
     await shop.act(payer, id, 'payments', { body: { reference: newId(), amount: 52.5, currency: 'EUR' } });
@@ -222,7 +222,7 @@ describe('200', () => {
     ]);
   });
 
-  it('is stored under the idempotency key and replayed', async () => {
+  it('the 200 of a cancellation of units is stored under the idempotency key and replayed', async () => {
     const id = await placed();
     const headers = { 'Idempotency-Key': newId() };
     const first = await cancel(id, [[cup, 1]], { headers });
@@ -235,7 +235,7 @@ describe('200', () => {
 });
 
 describe('204', () => {
-  it('has no body when asked with Prefer: return=minimal', async () => {
+  it('a cancellation of units has no body when asked with Prefer: return=minimal', async () => {
     const id = await placed();
     const answer = await cancel(id, [[cup, 1]], { headers: { Prefer: 'return=minimal' } });
     expect([answer.status, answer.text, answer.headers.etag]).toEqual([204, '', 'W/"2"']);
@@ -254,7 +254,7 @@ describe('400', () => {
     { lines: Array.from({ length: 101 }, () => ({ productId: newId(), quantity: 1 })) },
     { lines: null },
     { lines: {} },
-  ])('refuses %j and changes nothing', async (body) => {
+  ])('a cancellation of units returns 400 for %j and changes nothing', async (body) => {
     const id = await placed();
     expect((await shop.act(customer, id, 'cancel', { body })).status).toBe(400);
     expect((await shop.view(customer, id)).headers.etag).toBe('W/"1"');
@@ -262,7 +262,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  it("is the reply for another account's order", async () => {
+  it("a cancellation of units returns 404 for another account's order", async () => {
     const id = await placed();
     expect((await cancel(id, [[cup, 1]], {}, await shop.customer())).status).toBe(404);
     expect((await shop.view(customer, id)).headers.etag).toBe('W/"1"');
@@ -270,7 +270,7 @@ describe('404', () => {
 });
 
 describe('409', () => {
-  it('lists every line of which the order has fewer units, with the present figure, and changes nothing', async () => {
+  it('a cancellation of units lists every line of which the order has fewer units, with the present figure, and changes nothing', async () => {
     const id = await placed();
     await cancel(id, [[cup, 3]]);
     const unknown = newId();
@@ -292,7 +292,7 @@ describe('409', () => {
     expect(await events(id)).toHaveLength(2);
   });
 
-  it('refuses a shipped order', async () => {
+  it('a cancellation of units returns 409 for a shipped order', async () => {
     const id = await placed();
     for (const action of ['process', 'ship']) await shop.act(shop.staff, id, action);
     expect((await cancel(id, [[cup, 1]])).body.code).toBe('order-already-shipped');
@@ -300,7 +300,7 @@ describe('409', () => {
 });
 
 describe('412', () => {
-  it('refuses a stale version and changes nothing', async () => {
+  it('a cancellation of units returns 412 for a stale version and changes nothing', async () => {
     const id = await placed();
     await cancel(id, [[cup, 1]], { headers: { 'If-Match': 'W/"1"' } });
     const answer = await cancel(id, [[cup, 1]], { headers: { 'If-Match': 'W/"1"' } });

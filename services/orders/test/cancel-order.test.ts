@@ -28,7 +28,7 @@ async function events(orderId: string): Promise<{ type: string; sequence: number
 }
 
 describe('200', () => {
-  it('cancels with the reason, and publishes it once', async () => {
+  it('POST /v1/orders/{orderId}/cancel cancels with the reason, and publishes it once', async () => {
     const id = await placed();
     const answer = await shop.act(customer, id, 'cancel', { body: { cancellation_reason: 'Ordered twice' } });
     expect(answer.status).toBe(200);
@@ -58,7 +58,7 @@ describe('200', () => {
     });
   });
 
-  it('has one time everywhere, never before the change for which it waited', async () => {
+  it('POST /v1/orders/{orderId}/cancel has one time everywhere, never before the change for which it waited', async () => {
     const id = await placed();
     const { database } = shop.services.service('orders');
     const other = await database.connect();
@@ -76,13 +76,13 @@ describe('200', () => {
     }
   });
 
-  it.each([{}, { body: {} }])('requires no reason: %j', async (options) => {
+  it.each([{}, { body: {} }])('POST /v1/orders/{orderId}/cancel requires no reason: %j', async (options) => {
     const { status, body } = await shop.act(customer, await placed(), 'cancel', options);
     expect(status).toBe(200);
     expect(body.cancellation).not.toHaveProperty('reason');
   });
 
-  it('lets staff with orders:fulfil cancel, and names them in the history, the event and the ledger', async () => {
+  it('POST /v1/orders/{orderId}/cancel lets staff with orders:fulfil cancel, and names them in the history, the event and the ledger', async () => {
     const id = await placed();
     const packer = await shop.customer('orders:fulfil');
     expect((await shop.view(shop.staff, id)).body.allowedActions).toEqual(['cancel', 'process']);
@@ -109,7 +109,7 @@ describe('200', () => {
     });
   });
 
-  it('names the customer when staff cancels an order of their own', async () => {
+  it('POST /v1/orders/{orderId}/cancel names the customer when staff cancels an order of their own', async () => {
     const packer = await shop.customer('orders:fulfil');
     const { body } = await shop.order(packer, { [await shop.product()]: 1 });
     await shop.act(packer, body.id, 'cancel');
@@ -117,13 +117,13 @@ describe('200', () => {
     expect(history.body.items.at(-1)).toMatchObject({ status: 'cancelled', by: 'customer' });
   });
 
-  it('cancels an order that is processing', async () => {
+  it('POST /v1/orders/{orderId}/cancel cancels an order that is processing', async () => {
     const id = await placed();
     await shop.act(shop.staff, id, 'process');
     expect((await shop.act(customer, id, 'cancel')).body.status).toBe('cancelled');
   });
 
-  it('does not change a cancelled order, and publishes no second event', async () => {
+  it('POST /v1/orders/{orderId}/cancel does not change a cancelled order, and publishes no second event', async () => {
     const id = await placed();
     await shop.act(customer, id, 'cancel', { body: { cancellation_reason: 'First' } });
     await eventually(async () =>
@@ -137,7 +137,7 @@ describe('200', () => {
     expect((await events(id)).map(({ type }) => type)).toEqual(['order.created.v1', 'order.cancelled.v1']);
   });
 
-  it('creates one cancellation for any number of concurrent requests', async () => {
+  it('POST /v1/orders/{orderId}/cancel creates one cancellation for any number of concurrent requests', async () => {
     const product = await shop.product();
     const id = await placed(product);
     const answers = await Promise.all(Array.from({ length: 20 }, () => shop.act(customer, id, 'cancel')));
@@ -146,7 +146,7 @@ describe('200', () => {
     await eventually(async () => expect(await shop.stockOf(product)).toEqual({ stock: 10, reserved: 0, oversold: 0 }));
   });
 
-  it('is stored under the idempotency key and replayed', async () => {
+  it('the 200 of POST /v1/orders/{orderId}/cancel is stored under the idempotency key and replayed', async () => {
     const id = await placed();
     const headers = { 'Idempotency-Key': newId() };
     const first = await shop.act(customer, id, 'cancel', { headers });
@@ -158,30 +158,36 @@ describe('200', () => {
   it.each([
     ['1', 400],
     ['"7"', 412],
-  ])('accepts the key of a request that was refused: If-Match: %s, %i', async (tag, status) => {
-    const id = await placed();
-    const key = { 'Idempotency-Key': newId() };
-    expect((await shop.act(customer, id, 'cancel', { headers: { ...key, 'If-Match': tag } })).status).toBe(status);
-    const mended = await shop.act(customer, id, 'cancel', { headers: { ...key, 'If-Match': '"1"' } });
-    expect([mended.status, mended.body.status]).toEqual([200, 'cancelled']);
-    expect(mended.headers).not.toHaveProperty('idempotency-replayed');
-  });
+  ])(
+    'POST /v1/orders/{orderId}/cancel accepts the key of a request that was rejected: If-Match: %s, %i',
+    async (tag, status) => {
+      const id = await placed();
+      const key = { 'Idempotency-Key': newId() };
+      expect((await shop.act(customer, id, 'cancel', { headers: { ...key, 'If-Match': tag } })).status).toBe(status);
+      const mended = await shop.act(customer, id, 'cancel', { headers: { ...key, 'If-Match': '"1"' } });
+      expect([mended.status, mended.body.status]).toEqual([200, 'cancelled']);
+      expect(mended.headers).not.toHaveProperty('idempotency-replayed');
+    },
+  );
 
-  it('accepts the key of a request for an unknown order', async () => {
+  it('POST /v1/orders/{orderId}/cancel accepts the key of a request for an unknown order', async () => {
     const headers = { 'Idempotency-Key': newId() };
     expect((await shop.act(customer, newId(), 'cancel', { headers })).status).toBe(404);
     expect((await shop.act(customer, await placed(), 'cancel', { headers })).status).toBe(200);
   });
 
-  it.each(['W/"1"', '"1"', '"7", W/"1"', '*'])('accepts the present version as If-Match: %s', async (tag) => {
-    const headers = { 'If-Match': tag };
-    expect((await shop.act(customer, await placed(), 'cancel', { headers })).status).toBe(200);
-  });
+  it.each(['W/"1"', '"1"', '"7", W/"1"', '*'])(
+    'POST /v1/orders/{orderId}/cancel accepts the present version as If-Match: %s',
+    async (tag) => {
+      const headers = { 'If-Match': tag };
+      expect((await shop.act(customer, await placed(), 'cancel', { headers })).status).toBe(200);
+    },
+  );
 });
 
 describe('204', () => {
   it.each(['return=minimal', 'respond-async, return=minimal; foo=bar', 'RETURN = "minimal"'])(
-    'says nothing more when asked with Prefer: %s',
+    'POST /v1/orders/{orderId}/cancel says nothing more when asked with Prefer: %s',
     async (Prefer) => {
       const id = await placed();
       const answer = await shop.act(customer, id, 'cancel', { headers: { Prefer } });
@@ -193,7 +199,7 @@ describe('204', () => {
   );
 
   it.each(['return=representation', 'return=representation, return=minimal', 'minimal', 'xreturn=minimal'])(
-    'is not meant by Prefer: %s',
+    'POST /v1/orders/{orderId}/cancel is not meant by Prefer: %s',
     async (Prefer) => {
       expect((await shop.act(customer, await placed(), 'cancel', { headers: { Prefer } })).status).toBe(200);
     },
@@ -210,26 +216,26 @@ describe('400', () => {
     [],
     'x',
     null,
-  ])('refuses %j and changes nothing', async (body) => {
+  ])('POST /v1/orders/{orderId}/cancel returns 400 for %j and changes nothing', async (body) => {
     const id = await placed();
     expect((await shop.act(customer, id, 'cancel', { body })).status).toBe(400);
     expect((await shop.view(customer, id)).body.status).toBe('pending');
   });
 
-  it('counts characters, not code units', async () => {
+  it('POST /v1/orders/{orderId}/cancel counts characters, not code units', async () => {
     const body = { cancellation_reason: '😀'.repeat(500) };
     expect((await shop.act(customer, await placed(), 'cancel', { body })).status).toBe(200);
   });
 });
 
 describe('401', () => {
-  it('refuses a request without a token', async () => {
+  it('POST /v1/orders/{orderId}/cancel returns 401 for a request without a token', async () => {
     expect((await shop.orders.post(`/v1/orders/${newId()}/cancel`)).status).toBe(401);
   });
 });
 
 describe('404', () => {
-  it("returns the same bytes for an unknown order and for another account's order", async () => {
+  it("POST /v1/orders/{orderId}/cancel returns the same bytes for an unknown order and for another account's order", async () => {
     const id = await placed();
     const other = await shop.customer();
     const options = { headers: { 'X-Request-Id': 'the-same' } };
@@ -239,14 +245,14 @@ describe('404', () => {
     expect((await shop.view(customer, id)).body.status).toBe('pending');
   });
 
-  it('is the reply to staff that may only read orders', async () => {
+  it('POST /v1/orders/{orderId}/cancel returns 404 to staff that may only read orders', async () => {
     const reader = await shop.customer('orders:read-all');
     expect((await shop.act(reader, await placed(), 'cancel')).status).toBe(404);
   });
 });
 
 describe('409', () => {
-  it('refuses to cancel a shipped or delivered order', async () => {
+  it('POST /v1/orders/{orderId}/cancel returns 409 for an order that is already shipped or delivered', async () => {
     const id = await placed();
     await shop.act(shop.staff, id, 'process');
     for (const action of ['ship', 'deliver']) {
@@ -259,7 +265,7 @@ describe('409', () => {
     expect((await events(id)).map(({ type }) => type)).not.toContain('order.cancelled.v1');
   });
 
-  it('never both ships and cancels', async () => {
+  it('POST /v1/orders/{orderId}/cancel never both ships and cancels', async () => {
     const orders: string[] = [];
     for (let n = 0; n < 60; n += 1) {
       const id = await placed();
@@ -292,7 +298,7 @@ describe('409', () => {
 });
 
 describe('409 again', () => {
-  it('repeats the refusal for the same idempotency key', async () => {
+  it('POST /v1/orders/{orderId}/cancel repeats the error response for the same idempotency key', async () => {
     const id = await placed();
     for (const action of ['process', 'ship']) await shop.act(shop.staff, id, action);
     const headers = { 'Idempotency-Key': newId() };
@@ -304,14 +310,14 @@ describe('409 again', () => {
 });
 
 describe('400', () => {
-  it('names the member that is meant by another name', async () => {
+  it('POST /v1/orders/{orderId}/cancel names the member that is meant by another name', async () => {
     const answer = await shop.act(customer, await placed(), 'cancel', { body: { reason: 'Too late' } });
     expect(answer.body.detail).toBe('/reason is not a known member; did you mean cancellation_reason?');
   });
 });
 
 describe('412', () => {
-  it('refuses a stale version and changes nothing', async () => {
+  it('POST /v1/orders/{orderId}/cancel returns 412 for a stale version and changes nothing', async () => {
     const id = await placed();
     await shop.act(shop.staff, id, 'process');
     const answer = await shop.act(customer, id, 'cancel', { headers: { 'If-Match': '"1"' } });

@@ -20,7 +20,7 @@ const placed = async (): Promise<number> => {
 };
 
 describe('201', () => {
-  it('returns the order, its URL and its version', async () => {
+  it('POST /v1/orders returns the order, its URL and its version', async () => {
     const cup = await shop.product({ name: 'Cup', price: 19.99 });
     const answer = await shop.order(customer, { [cup]: 2 });
     expect(answer.status).toBe(201);
@@ -41,7 +41,7 @@ describe('201', () => {
     expect(await shop.stockOf(cup)).toEqual({ stock: 10, reserved: 2, oversold: 0 });
   });
 
-  it('takes the id of a product in capitals, repeats the request by its key in either case, and writes lower case', async () => {
+  it('POST /v1/orders takes the id of a product in capitals, repeats the request by its key in either case, and writes lower case', async () => {
     const [cup, key] = [await shop.product(), newId()];
     const send = (productId: string) =>
       shop.orders.post('/v1/orders', {
@@ -54,7 +54,7 @@ describe('201', () => {
     expect(again).toMatchObject({ status: 201, body: first.body, headers: { 'idempotency-replayed': 'true' } });
   });
 
-  it('repeats an action by its key, whatever the case of the id in its path', async () => {
+  it('POST /v1/orders repeats an action by its key, whatever the case of the id in its path', async () => {
     const { id } = (await shop.order(customer, { [await shop.product()]: 1 })).body;
     const cancel = (path: string) =>
       shop.orders.post(`/v1/orders/${path}/cancel`, {
@@ -66,7 +66,7 @@ describe('201', () => {
     expect(again).toMatchObject({ status: 200, headers: { 'idempotency-replayed': 'true' } });
   });
 
-  it('adds the quantities of a repeated product, in the order of first appearance', async () => {
+  it('POST /v1/orders adds the quantities of a repeated product, in the order of first appearance', async () => {
     const [b, a] = [await shop.product({ price: 0.1 }), await shop.product({ price: 0.2 })];
     const items = [
       { productId: a, quantity: 1 },
@@ -81,7 +81,7 @@ describe('201', () => {
     expect(answer.body.totalCost).toBe(0.8);
   });
 
-  it('stores names and prices, which later changes of the product do not affect', async () => {
+  it('POST /v1/orders stores names and prices, which later changes of the product do not affect', async () => {
     const cup = await shop.product({ name: 'Old name', price: 5 });
     const { body } = await shop.order(customer, { [cup]: 1 });
     await shop.catalogue.patch(`/v1/products/${cup}`, {
@@ -94,7 +94,7 @@ describe('201', () => {
     });
   });
 
-  it('keeps the shipping address as it was given', async () => {
+  it('POST /v1/orders keeps the shipping address as it was given', async () => {
     const cup = await shop.product();
     const shipping_address = { street_address: 'Lindenweg 4', city: 'Zürich', country: 'CH' };
     const body = { items: [{ productId: cup, quantity: 1 }], shipping_address };
@@ -102,14 +102,14 @@ describe('201', () => {
     expect(answer.body.shipping_address).toEqual(shipping_address);
   });
 
-  it('accepts a correct expected total in any JSON notation', async () => {
+  it('POST /v1/orders accepts a correct expected total in any JSON notation', async () => {
     const cup = await shop.product({ price: 19.9 });
     const rawBody = `{"items":[{"productId":"${cup}","quantity":1}],"expectedTotal":19.90}`;
     const headers = { 'Content-Type': 'application/json' };
     expect((await shop.orders.post('/v1/orders', { token: customer.token, rawBody, headers })).status).toBe(201);
   });
 
-  it('sells products on back order beyond the stock, and assigns new units to the waiting orders', async () => {
+  it('POST /v1/orders sells products on back order beyond the stock, and assigns new units to the waiting orders', async () => {
     const lamp = await shop.product({ status: 'backorder', stock: 1 });
     expect((await shop.order(customer, { [lamp]: 3 })).status).toBe(201);
     expect(await shop.stockOf(lamp)).toEqual({ stock: 1, reserved: 1, oversold: 2 });
@@ -119,7 +119,7 @@ describe('201', () => {
     expect(await shop.stockOf(lamp)).toEqual({ stock: 7, reserved: 3, oversold: 0 });
   });
 
-  it('writes the event in the transaction of the order', async () => {
+  it('POST /v1/orders writes the event in the transaction of the order', async () => {
     const cup = await shop.product({ price: 1.5 });
     const { body } = await shop.order(customer, { [cup]: 2 }, { headers: { 'X-Request-Id': 'create-1' } });
     const { rows } = await shop.services
@@ -144,7 +144,7 @@ describe('201', () => {
 });
 
 describe('201 again, with the same Idempotency-Key', () => {
-  it('returns the first reply and reserves nothing', async () => {
+  it('POST /v1/orders returns the first reply and reserves nothing', async () => {
     const cup = await shop.product();
     const headers = { 'Idempotency-Key': newId() };
     const first = await shop.order(customer, { [cup]: 1 }, { headers });
@@ -157,7 +157,7 @@ describe('201 again, with the same Idempotency-Key', () => {
     expect(await shop.stockOf(cup)).toMatchObject({ reserved: 1 });
   });
 
-  it('creates one order for any number of concurrent requests', async () => {
+  it('POST /v1/orders creates one order for any number of concurrent requests', async () => {
     const cup = await shop.product({ stock: 1000 });
     const headers = { 'Idempotency-Key': newId() };
     const answers = await Promise.all(
@@ -173,7 +173,7 @@ describe('201 again, with the same Idempotency-Key', () => {
     expect(await shop.stockOf(cup)).toMatchObject({ reserved: 1 });
   });
 
-  it('finds the reservation of a request that died before its order', async () => {
+  it('POST /v1/orders finds the reservation of a request that died before its order', async () => {
     const cup = await shop.product({ stock: 1 });
     const headers = { 'Idempotency-Key': newId() };
     // The first request reserves the stock and then cannot write its order.
@@ -199,7 +199,7 @@ describe('400', () => {
   };
   const productId = newId();
 
-  it('reports missing, unknown and out-of-range members together', async () => {
+  it('POST /v1/orders reports missing, unknown and out-of-range members together', async () => {
     expect(
       await refused({ items: [{ productId, quantity: 0 }, { productId: 'x', quantity: 1.5 }, {}], id: 'mine' }),
     ).toEqual(
@@ -220,13 +220,16 @@ describe('400', () => {
     await refused({ items: [{ productId, quantity: 1, unitPrice: 0.01 }] });
   });
 
-  it.each([1.999, -1, '19.99', 1e21, null])('refuses %p as the expected total', async (expectedTotal) => {
-    expect(await refused({ items: [{ productId, quantity: 1 }], expectedTotal })).toEqual([
-      expect.objectContaining({ pointer: '/expectedTotal' }),
-    ]);
-  });
+  it.each([1.999, -1, '19.99', 1e21, null])(
+    'POST /v1/orders returns 400 for %p as the expected total',
+    async (expectedTotal) => {
+      expect(await refused({ items: [{ productId, quantity: 1 }], expectedTotal })).toEqual([
+        expect.objectContaining({ pointer: '/expectedTotal' }),
+      ]);
+    },
+  );
 
-  it('lists a fault of the expected total together with the others', async () => {
+  it('POST /v1/orders lists a fault of the expected total together with the others', async () => {
     const body = { items: [{ productId, quantity: 0 }], expectedTotal: 1.999 };
     const headers = { 'Idempotency-Key': 'x'.repeat(256) };
     const answer = await shop.orders.post('/v1/orders', { token: customer.token, body, headers });
@@ -238,7 +241,7 @@ describe('400', () => {
     });
   });
 
-  it('refuses an expected total that a double cannot represent', async () => {
+  it('POST /v1/orders returns 400 for an expected total that a double cannot represent', async () => {
     const cup = await shop.product({ price: 10 });
     const before = await placed();
     const rawBody = `{"items":[{"productId":"${cup}","quantity":1}],"expectedTotal":9.999999999999999999}`;
@@ -247,7 +250,7 @@ describe('400', () => {
     expect(await placed()).toBe(before);
   });
 
-  it('refuses 1e400, NUL and other invalid bodies', async () => {
+  it('POST /v1/orders returns 400 for 1e400, NUL and other invalid bodies', async () => {
     const headers = { 'Content-Type': 'application/json' };
     for (const rawBody of [
       `{"items":[{"productId":"${productId}","quantity":1e400}]}`,
@@ -263,7 +266,7 @@ describe('400', () => {
     expect((await shop.orders.post('/v1/orders', { token: customer.token })).status).toBe(400);
   });
 
-  it('refuses an invalid idempotency key', async () => {
+  it('POST /v1/orders returns 400 for an invalid idempotency key', async () => {
     const headers = { 'Idempotency-Key': 'x'.repeat(256) };
     const answer = await shop.order(customer, { [productId]: 1 }, { headers });
     expect(answer.status).toBe(400);
@@ -283,7 +286,7 @@ describe('401', () => {
 });
 
 describe('409', () => {
-  it('lists the lines that are not in stock with the units that are left, and reserves nothing', async () => {
+  it('POST /v1/orders lists the lines that are not in stock with the units that are left, and reserves nothing', async () => {
     const [few, many] = [await shop.product({ stock: 7 }), await shop.product({ stock: 50 })];
     const answer = await shop.order(customer, { [many]: 2, [few]: 8 });
     expect(answer.status).toBe(409);
@@ -295,7 +298,7 @@ describe('409', () => {
     expect(await shop.stockOf(few)).toMatchObject({ reserved: 0 });
   });
 
-  it('lists lacking lines together with products that cannot be ordered', async () => {
+  it('POST /v1/orders lists lacking lines together with products that cannot be ordered', async () => {
     const [cup, soon, unknown] = [await shop.product({ stock: 1 }), await shop.product({ status: 'pending' }), newId()];
     const answer = await shop.order(customer, { [soon]: 1, [cup]: 5, [unknown]: 1 });
     expect(answer.status).toBe(409);
@@ -308,7 +311,7 @@ describe('409', () => {
     expect(await shop.stockOf(cup)).toMatchObject({ reserved: 0 });
   });
 
-  it('tells at most 99 units', async () => {
+  it('POST /v1/orders tells at most 99 units', async () => {
     const [some, many] = [await shop.product({ stock: 99 }), await shop.product({ stock: 100 })];
     const answer = await shop.order(customer, { [some]: 999, [many]: 999 });
     expect(answer.body.errors).toMatchObject([
@@ -317,7 +320,7 @@ describe('409', () => {
     ]);
   });
 
-  it('stores the refusal under the idempotency key', async () => {
+  it('POST /v1/orders stores the error response under the idempotency key', async () => {
     const cup = await shop.product({ stock: 0 });
     const headers = { 'Idempotency-Key': newId() };
     expect((await shop.order(customer, { [cup]: 1 }, { headers })).status).toBe(409);
@@ -328,7 +331,7 @@ describe('409', () => {
     expect(await shop.stockOf(cup)).toMatchObject({ reserved: 0 });
   });
 
-  it('names the old and the new total when they differ, and releases the stock immediately', async () => {
+  it('POST /v1/orders names the old and the new total when they differ, and releases the stock immediately', async () => {
     const cup = await shop.product({ price: 10.5 });
     const headers = { 'Idempotency-Key': newId() };
     const body = { items: [{ productId: cup, quantity: 2 }], expectedTotal: 20 };
@@ -350,7 +353,7 @@ describe('a price that a line expects', () => {
   const place = (items: object[], more: object = {}) =>
     shop.orders.post('/v1/orders', { token: customer.token, body: { items, ...more } });
 
-  it('lets the order pass while it is right', async () => {
+  it('a price that a line expects lets the order pass while it is right', async () => {
     const [cup, mug] = [await shop.product({ price: 10.5 }), await shop.product({ price: 3 })];
     const answer = await place([
       { productId: cup, quantity: 2, expectedUnitPrice: 10.5 },
@@ -359,7 +362,7 @@ describe('a price that a line expects', () => {
     expect([answer.status, answer.body.totalCost]).toEqual([201, 24]);
   });
 
-  it('is listed with the present one for each line that changed, and nothing is ordered', async () => {
+  it('a price that a line expects is listed with the present one for each line that changed, and nothing is ordered', async () => {
     const [cup, mug, pan] = [
       await shop.product({ price: 10.5 }),
       await shop.product({ price: 3 }),
@@ -395,7 +398,7 @@ describe('a price that a line expects', () => {
     expect(await shop.stockOf(cup)).toMatchObject({ reserved: 0 });
   });
 
-  it('is listed beside a total that differs; a line without one shows its present price', async () => {
+  it('a price that a line expects is listed beside a total that differs; a line without one shows its present price', async () => {
     const [cup, mug, pan] = [
       await shop.product({ price: 10.5 }),
       await shop.product({ price: 3 }),
@@ -420,7 +423,7 @@ describe('a price that a line expects', () => {
     ]);
   });
 
-  it('may have no more decimals than the currency; all faults are listed', async () => {
+  it('a price that a line expects may have no more decimals than the currency; all faults are listed', async () => {
     const cup = await shop.product();
     const lines = [
       { productId: cup, quantity: 1, expectedUnitPrice: 10.001 },
@@ -438,7 +441,7 @@ describe('a price that a line expects', () => {
 });
 
 describe('422', () => {
-  it('lists products that are unknown or not for sale', async () => {
+  it('POST /v1/orders lists products that are unknown or not for sale', async () => {
     const [cup, soon, unknown] = [await shop.product({ stock: 5 }), await shop.product({ status: 'pending' }), newId()];
     const answer = await shop.order(customer, { [soon]: 1, [cup]: 5, [unknown]: 1 });
     expect(answer.status).toBe(422);
@@ -447,7 +450,7 @@ describe('422', () => {
     expect(await shop.stockOf(cup)).toMatchObject({ reserved: 0 });
   });
 
-  it('refuses a key that belongs to another request', async () => {
+  it('POST /v1/orders returns 422 for a key that belongs to another request', async () => {
     const cup = await shop.product();
     const headers = { 'Idempotency-Key': newId() };
     await shop.order(customer, { [cup]: 1 }, { headers });
@@ -457,7 +460,7 @@ describe('422', () => {
     expect(await shop.stockOf(cup)).toMatchObject({ reserved: 1 });
   });
 
-  it('releases the stock when the other request with the key was quicker', async () => {
+  it('POST /v1/orders releases the stock when the other request with the key was quicker', async () => {
     const pan = await shop.product();
     const key = newId();
     const { database } = shop.services.service('catalogue');
@@ -495,7 +498,7 @@ describe('422', () => {
     await eventually(async () => expect(await shop.stockOf(cup)).toMatchObject({ reserved: 1 }));
   });
 
-  it('keeps the keys of two accounts apart', async () => {
+  it('POST /v1/orders keeps the keys of two accounts apart', async () => {
     const cup = await shop.product();
     const headers = { 'Idempotency-Key': newId() };
     const other = await shop.customer();
@@ -510,7 +513,7 @@ describe('422', () => {
 });
 
 describe('503', () => {
-  it('contains Retry-After while the catalogue is unavailable, and ends when the catalogue is back', async () => {
+  it('POST /v1/orders contains Retry-After while the catalogue is unavailable, and ends when the catalogue is back', async () => {
     const cup = await shop.product();
     const headers = { 'Idempotency-Key': newId() };
     await shop.services.service('catalogue').kill();

@@ -45,7 +45,7 @@ describe.each([
     }
   });
 
-  it('refuses larger prices and finer ones, when a product is created and when it is changed', async () => {
+  it('rejects larger prices and finer ones, when a product is created and when it is changed', async () => {
     const { body } = await create(price);
     for (const amount of [tooLarge, tooFine, 1e15, 1e21]) {
       const refused = { status: 400, body: { errors: [{ pointer: '/price' }] } };

@@ -15,7 +15,7 @@ const pathOf = (accountId: string): string => `/internal/accounts/${accountId}/e
 const page = (accountId: string, body: unknown = {}) => shop.internal('orders', pathOf(accountId), body);
 
 describe('200', () => {
-  it('returns the orders as their owner sees them, without what depends on the caller', async () => {
+  it('POST /internal/accounts/{accountId}/export returns the orders as their owner sees them, without what depends on the caller', async () => {
     const customer = await shop.customer();
     const placed = (await shop.order(customer, { [await shop.product()]: 2 })).body;
     const { status, body } = await page(customer.accountId);
@@ -24,7 +24,7 @@ describe('200', () => {
     expect([status, body]).toEqual([200, { items: [{ ...members, history }] }]);
   });
 
-  it('continues after the last order of a page, also among orders of one moment', async () => {
+  it('POST /internal/accounts/{accountId}/export continues after the last order of a page, also among orders of one moment', async () => {
     const { accountId } = await shop.customer();
     const { database } = shop.services.service('orders');
     const ids = await addDeliveredOrders(database, { accountId, count: 450, apart: 0 });
@@ -47,13 +47,16 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it.each([{ after: '1' }, { limit: 1 }, []])('is the reply to the body %j', async (body) => {
-    expect((await page(newId(), body)).status).toBe(400);
-  });
+  it.each([{ after: '1' }, { limit: 1 }, []])(
+    'POST /internal/accounts/{accountId}/export returns 400 to the body %j',
+    async (body) => {
+      expect((await page(newId(), body)).status).toBe(400);
+    },
+  );
 });
 
 describe('401', () => {
-  it('is the reply without a service token, also to staff and to the customer', async () => {
+  it('POST /internal/accounts/{accountId}/export returns 401 without a service token, also to staff and to the customer', async () => {
     const customer = await shop.customer();
     for (const token of [undefined, shop.staff.token, customer.token]) {
       const credentials = token === undefined ? {} : { token };
@@ -64,7 +67,7 @@ describe('401', () => {
 });
 
 describe('404', () => {
-  it('is the reply for an account that is not a UUID', async () => {
+  it('POST /internal/accounts/{accountId}/export returns 404 for an account that is not a UUID', async () => {
     expect((await page('me')).status).toBe(404);
   });
 });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => shop.stop());
 
 describe('200', () => {
-  it('lists every transition, who made it, and when', async () => {
+  it('GET /v1/orders/{orderId}/history lists every transition, who made it, and when', async () => {
     const customer = await shop.customer();
     const { body: order } = await shop.order(customer, { [await shop.product()]: 1 });
     await shop.act(shop.staff, order.id, 'process');
@@ -31,7 +31,7 @@ describe('200', () => {
 });
 
 describe('200, for a cancelled order', () => {
-  it('gives the reason of the cancellation, if there was one', async () => {
+  it('GET /v1/orders/{orderId}/history gives the reason of the cancellation, if there was one', async () => {
     const customer = await shop.customer();
     const body = { cancellation_reason: 'Ordered twice' };
     for (const { options, expected } of [
@@ -50,7 +50,7 @@ describe('200, for a cancelled order', () => {
 });
 
 describe('401', () => {
-  it('refuses a request without a token', async () => {
+  it('GET /v1/orders/{orderId}/history returns 401 for a request without a token', async () => {
     expect((await shop.orders.get(`/v1/orders/${newId()}/history`)).status).toBe(401);
   });
 });

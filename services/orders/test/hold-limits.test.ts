@@ -67,21 +67,24 @@ describe('toHoldLimits', () => {
     [false, 0, { orders: 2, units: 20 }],
     [false, 5, { orders: 3, units: 30 }],
     [false, 1_000, { orders: 20, units: 200 }],
-  ])('of a verified address (%j) after %i delivered orders are %j', (emailVerified, delivered, expected) => {
-    expect(toHoldLimits({ orders: 10, units: 100 }, { emailVerified }, delivered)).toEqual(expected);
-  });
+  ])(
+    'toHoldLimits of a verified address (%j) after %i delivered orders are %j',
+    (emailVerified, delivered, expected) => {
+      expect(toHoldLimits({ orders: 10, units: 100 }, { emailVerified }, delivered)).toEqual(expected);
+    },
+  );
 
   it.each([
     [{ orders: 0, units: 0 }, undefined],
     [{ orders: 0, units: 4 }, { units: 1 }],
     [{ orders: 1, units: 0 }, { orders: 1 }],
-  ])('of %j are %j, at least 1, for an address that is not verified', (settings, expected) => {
+  ])('toHoldLimits of %j are %j, at least 1, for an address that is not verified', (settings, expected) => {
     expect(toHoldLimits(settings, { emailVerified: false }, 0)).toEqual(expected);
   });
 });
 
 describe('409 hold-limit', () => {
-  it('refuses a verified account the eleventh order, and explains it', async () => {
+  it('POST /v1/orders returns 409 for a verified account the eleventh order, and explains it', async () => {
     const customer = await account(true);
     await orders(customer, 10);
     const refusal = await order(customer);
@@ -96,7 +99,7 @@ describe('409 hold-limit', () => {
     expect(await held(customer)).toBe('10/10');
   });
 
-  it('refuses an account without a verified address the third order, and says how the limits rise', async () => {
+  it('POST /v1/orders returns 409 for an account without a verified address the third order, and says how the limits rise', async () => {
     const customer = await account(false);
     await orders(customer, 2, 8);
     const refusal = await order(customer, 5);
@@ -117,7 +120,7 @@ describe('409 hold-limit', () => {
     expect((await order({ ...customer, token }, 5)).status).toBe(201);
   });
 
-  it('refuses units beyond the limit, in one order or in several', async () => {
+  it('POST /v1/orders returns 409 for units beyond the limit, in one order or in several', async () => {
     const customer = await account(true);
     expect((await order(customer, 101)).body).toMatchObject({ errors: [{ bound: 'units', limit: 100, held: 0 }] });
     expect(await held(customer)).toBe('none');
@@ -126,13 +129,13 @@ describe('409 hold-limit', () => {
     expect((await order(customer, 1)).status).toBe(201);
   });
 
-  it('applies to staff', async () => {
+  it('POST /v1/orders applies to staff', async () => {
     const staff = await account(true, 'catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write');
     await orders(staff, 10);
     expect((await order(staff)).body.code).toBe('hold-limit');
   });
 
-  it('is the reply to every repetition with the key, also when the account holds nothing any more', async () => {
+  it('POST /v1/orders returns 409 to every repetition with the key, also when the account holds nothing any more', async () => {
     const customer = await account(false);
     const ids = await orders(customer, 2);
     const headers = { 'Idempotency-Key': newId() };
@@ -348,7 +351,7 @@ describe('settings', () => {
     expect((await order(customer)).body.errors).toMatchObject([{ bound: 'units', limit: 12, held: 12 }]);
   });
 
-  it('do not stop orders while a catalogue of the version before, which refuses the limits, is in use', async () => {
+  it('do not stop orders while a catalogue of the version before, which rejects the limits, is in use', async () => {
     const { url } = shop.services.service('catalogue');
     const errors = [{ pointer: '/holdLimits', detail: 'is not a known member' }];
     const refusal = { code: 'invalid-request', detail: 'The body has a fault; see errors.', errors };

@@ -39,26 +39,26 @@ const numbers = async (query: string, who = customer): Promise<number[]> => {
 };
 
 describe('200', () => {
-  it("lists the caller's own orders, newest first", async () => {
+  it("GET /v1/orders lists the caller's own orders, newest first", async () => {
     const { status, body } = await list();
     expect(status).toBe(200);
     expect(body.items.map(({ id }) => id)).toEqual([...ids].reverse());
     expect(body.pagination).toEqual({ limit: 20, hasMore: false });
   });
 
-  it('reads ids in capitals as their lower case', async () => {
+  it('GET /v1/orders reads ids in capitals as their lower case', async () => {
     const [id = '', account] = [ids[0], customer.accountId.toUpperCase()];
     expect(await numbers(`?id=${id.toUpperCase()}&accountId=${account}`)).toEqual([1]);
     expect((await shop.view(customer, id.toUpperCase())).body.id).toBe(id);
   });
 
-  it('returns each order as getOrder does', async () => {
+  it('GET /v1/orders returns each order as getOrder does', async () => {
     const { body } = await list();
     for (const item of body.items) expect(item).toEqual((await shop.view(customer, item.id)).body);
     expect(body.items[3]?.cancellation.reason).toBe('Zu spät "bestellt"');
   });
 
-  it('is answered 304 while no order on the page has changed, for the same caller only', async () => {
+  it('the 200 of GET /v1/orders is answered 304 while no order on the page has changed, for the same caller only', async () => {
     const { etag = '' } = (await list()).headers;
     const again = (who = customer) =>
       shop.orders.get('/v1/orders', { token: who.token, headers: { 'If-None-Match': etag } });
@@ -66,12 +66,12 @@ describe('200', () => {
     expect((await again(other)).status).toBe(200);
   });
 
-  it("accepts me and the caller's own id as the account", async () => {
+  it("GET /v1/orders accepts me and the caller's own id as the account", async () => {
     expect(await numbers('?accountId=me')).toEqual([5, 4, 3, 2, 1]);
     expect(await numbers(`?accountId=${customer.accountId}`)).toEqual([5, 4, 3, 2, 1]);
   });
 
-  it("lists another account's orders for staff, and still only that account's", async () => {
+  it("GET /v1/orders lists another account's orders for staff, and still only that account's", async () => {
     expect(await numbers(`?accountId=${customer.accountId}`, shop.staff)).toEqual([5, 4, 3, 2, 1]);
     expect(await numbers('', shop.staff)).toEqual([]);
     expect((await list(`?accountId=${customer.accountId}`, shop.staff)).body.items[0]?.allowedActions).toEqual([
@@ -80,7 +80,7 @@ describe('200', () => {
     ]);
   });
 
-  it('lists the orders of all accounts for staff, with every member, and oldest first one sort away', async () => {
+  it('GET /v1/orders lists the orders of all accounts for staff, with every member, and oldest first one sort away', async () => {
     const newest = await list('?accountId=all', shop.staff);
     expect([newest.status, newest.body.items.map(({ id }) => id)]).toEqual([200, [foreign, ...[...ids].reverse()]]);
     expect(newest.body.items.map(({ accountId }) => accountId).slice(0, 2)).toEqual([
@@ -92,13 +92,13 @@ describe('200', () => {
     expect(oldest.body.items.map(({ id }) => id)).toEqual([...ids, foreign]);
   });
 
-  it('lists the orders of all accounts for staff that only reads', async () => {
+  it('GET /v1/orders lists the orders of all accounts for staff that only reads', async () => {
     const reader = await shop.customer('orders:read-all');
     const { status, body } = await list('?accountId=all&limit=1', reader);
     expect([status, body.items.map(({ id }) => id), body.items[0]?.allowedActions]).toEqual([200, [foreign], []]);
   });
 
-  it('filters and sorts the orders of all accounts', async () => {
+  it('GET /v1/orders filters and sorts the orders of all accounts', async () => {
     const { updatedAt } = (await shop.view(customer, ids[2] ?? '')).body;
     const cases: readonly [string, readonly number[]][] = [
       ['status=pending', [0, 5, 4, 1]],
@@ -121,13 +121,13 @@ describe('200', () => {
     }
   });
 
-  it("filters the caller's own orders by ids and by the time of the last change", async () => {
+  it("GET /v1/orders filters the caller's own orders by ids and by the time of the last change", async () => {
     const { updatedAt } = (await shop.view(customer, ids[2] ?? '')).body;
     expect(await numbers(`?id=${ids[0]},${foreign}`)).toEqual([1]);
     expect(await numbers(`?updatedAt=gte:${updatedAt}&status=processing`)).toEqual([3]);
   });
 
-  it('returns each order of all accounts once over all pages, by state too', async () => {
+  it('GET /v1/orders returns each order of all accounts once over all pages, by state too', async () => {
     for (const query of ['accountId=all&limit=1', 'accountId=all&limit=1&status=ne:delivered&sort=createdAt:asc']) {
       const seen: string[] = [];
       let path: string | undefined = `/v1/orders?${query}`;
@@ -151,11 +151,11 @@ describe('200', () => {
     ['?sort=createdAt:asc,id:asc&limit=2', [1, 2]],
     ['?createdAt=lt:2020-01-01T00:00:00Z', []],
     ['?fields=id&limit=1', [5]],
-  ])('reads %s', async (query, expected) => {
+  ])('GET /v1/orders reads %s', async (query, expected) => {
     expect(await numbers(query)).toEqual(expected);
   });
 
-  it('returns each order once over all pages, by cursor and by link', async () => {
+  it('GET /v1/orders returns each order once over all pages, by cursor and by link', async () => {
     const seen: string[] = [];
     let path: string | undefined = '/v1/orders?limit=2&sort=totalCost:desc';
     while (path !== undefined) {
@@ -167,7 +167,7 @@ describe('200', () => {
     expect(seen).toEqual([...ids].reverse());
   });
 
-  it('shows an account that never ordered an empty page', async () => {
+  it('GET /v1/orders shows an account that never ordered an empty page', async () => {
     expect((await list('', await shop.customer())).body).toEqual({
       items: [],
       pagination: { limit: 20, hasMore: false },
@@ -200,19 +200,19 @@ describe('400', () => {
     '?currency=EUR',
     '?fields=password',
     "?status=pending';DROP TABLE orders--",
-  ])('refuses %s', async (query) => {
+  ])('GET /v1/orders returns 400 for %s', async (query) => {
     const answer = await list(query);
     expect(answer.status).toBe(400);
     expect(answer.body.errors).not.toHaveLength(0);
   });
 
-  it('reports faults of the account, the page and the filters together', async () => {
+  it('GET /v1/orders reports faults of the account, the page and the filters together', async () => {
     const { status, body } = await list('?accountId=you&limit=02&totalCost=cheap&sort=status:asc&page=2');
     expect(status).toBe(400);
     expect(body.errors.map(({ parameter }) => parameter)).toEqual(['accountId', 'limit', 'page', 'totalCost', 'sort']);
   });
 
-  it('refuses a cursor of all accounts for one account, and the reverse', async () => {
+  it('GET /v1/orders returns 400 for a cursor of all accounts for one account, and the reverse', async () => {
     const all = (await list('?accountId=all&limit=1', shop.staff)).body.pagination.nextCursor;
     const own = (await list(`?accountId=${customer.accountId}&limit=1`, shop.staff)).body.pagination.nextCursor;
     for (const answer of [
@@ -224,7 +224,7 @@ describe('400', () => {
     }
   });
 
-  it("refuses another account's cursor, another query's cursor, and an invalid cursor", async () => {
+  it("GET /v1/orders returns 400 for another account's cursor, another query's cursor, and an invalid cursor", async () => {
     const { nextCursor } = (await list('?limit=1')).body.pagination;
     for (const answer of [
       await list(`?limit=1&cursor=${nextCursor}`, other),
@@ -244,13 +244,13 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it('refuses a request without a token', async () => {
+  it('GET /v1/orders returns 401 for a request without a token', async () => {
     expect((await shop.orders.get('/v1/orders')).status).toBe(401);
   });
 });
 
 describe('403', () => {
-  it("refuses another account's orders, whether or not it exists", async () => {
+  it("GET /v1/orders returns 403 for another account's orders, whether or not it exists", async () => {
     for (const accountId of [other.accountId, newId()]) {
       const answer = await list(`?accountId=${accountId}`);
       expect(answer.status).toBe(403);
@@ -260,7 +260,7 @@ describe('403', () => {
     expect((await list(`?accountId=${customer.accountId}`, packer)).status).toBe(403);
   });
 
-  it('refuses the orders of all accounts in the same way, whatever the filters are', async () => {
+  it('GET /v1/orders returns 403 for the orders of all accounts in the same way, whatever the filters are', async () => {
     const packer = await shop.customer('orders:fulfil');
     const { nextCursor } = (await list('?accountId=all&limit=1', shop.staff)).body.pagination;
     const answers = [
@@ -281,14 +281,14 @@ describe('403', () => {
 });
 
 describe('422', () => {
-  it('refuses more than 100 ids, and proposes the first 100 of all accounts', async () => {
+  it('GET /v1/orders returns 422 for more than 100 ids, and proposes the first 100 of all accounts', async () => {
     const { status, body } = await list(`?accountId=all&id=${Array.from({ length: 101 }, newId)}`, shop.staff);
     expect([status, body.exceeded]).toEqual([422, [{ bound: 'listValues', maximum: 100, actual: 101 }]]);
     expect(body.nearest).toMatch(/^accountId=all&id=/);
     expect((await list(`?${body.nearest}`, shop.staff)).status).toBe(200);
   });
 
-  it('names the exceeded bound and a query that is accepted', async () => {
+  it('GET /v1/orders names the exceeded bound and a query that is accepted', async () => {
     const answer = await list(`?totalCost=in:${Array.from({ length: 101 }, (_, n) => n).join(',')}`);
     expect(answer.status).toBe(422);
     expect(answer.body.exceeded).toEqual([{ bound: 'listValues', maximum: 100, actual: 101 }]);
@@ -307,7 +307,7 @@ describe('422', () => {
     expect((await list(`?${body.nearest}`, shop.staff)).status).toBe(200);
   });
 
-  it('proposes a query for the orders of the same account', async () => {
+  it('GET /v1/orders proposes a query for the orders of the same account', async () => {
     const others = Array.from({ length: 21 }, (_, n) => `totalCost=ne:${n + 100}`).join('&');
     const { status, body } = await list(`?accountId=${customer.accountId}&${others}`, shop.staff);
     expect([status, body.exceeded]).toEqual([422, [{ bound: 'conditions', maximum: 20, actual: 21 }]]);

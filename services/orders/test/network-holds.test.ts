@@ -37,7 +37,7 @@ async function cancel(customer: Customer, { body }: TestAnswer): Promise<void> {
 }
 
 describe('accounts without a verified e-mail address', () => {
-  it('hold at most HOLD_NETWORK_UNITS together in one network, exactly, whatever they order at the same time', async () => {
+  it('accounts without a verified e-mail address hold at most HOLD_NETWORK_UNITS together in one network, exactly, whatever they order at the same time', async () => {
     const customers = await Promise.all(Array.from({ length: 15 }, () => account(false)));
     const placed = await Promise.all(
       customers.flatMap((customer) => [7, 7].map((quantity) => order(customer, '203.0.113.7', quantity))),
@@ -73,7 +73,7 @@ describe('accounts without a verified e-mail address', () => {
     expect(rows).toEqual([{ count: 0 }]);
   });
 
-  it('count by the first 64 bits of an IPv6 address, and free their units when the order is processed', async () => {
+  it('accounts without a verified e-mail address count by the first 64 bits of an IPv6 address, and free their units when the order is processed', async () => {
     const [one, other, third] = [await account(false), await account(false), await account(false)];
     const placed = await order(one, '2001:db8:0:7::1', 20);
     expect((await order(other, '2001:db8:0:7:ffff::2', 20)).status).toBe(201);
@@ -84,7 +84,7 @@ describe('accounts without a verified e-mail address', () => {
     await eventually(async () => expect((await order(last, '2001:db8:0:7::4', 1)).status).toBe(201));
   });
 
-  it('get every limit in one refusal, and orders that are refused hold nothing', async () => {
+  it('accounts without a verified e-mail address get every limit in one error response, and orders that are rejected hold nothing', async () => {
     const customer = await account(false);
     const refused = await order(customer, '192.0.2.44', 61);
     expect(refused.body.errors).toMatchObject([
@@ -97,7 +97,7 @@ describe('accounts without a verified e-mail address', () => {
 });
 
 describe('an order of an account without a verified e-mail address', () => {
-  it('has to be paid in a quarter of the time', async () => {
+  it('an order of an account without a verified e-mail address has to be paid in a quarter of the time', async () => {
     await shop.services.service('orders').restart({ PAYMENTS: 'required', PAYMENT_DUE_MINUTES: '60' });
     try {
       const minutes = async (emailVerified: boolean): Promise<number> => {
@@ -111,7 +111,7 @@ describe('an order of an account without a verified e-mail address', () => {
     }
   });
 
-  it('expires after a quarter of ORDER_PENDING_HOURS, unless the address is verified by then', async () => {
+  it('an order of an account without a verified e-mail address expires after a quarter of ORDER_PENDING_HOURS, unless the address is verified by then', async () => {
     const customers = [await account(false), await account(false), await account(true)];
     const { database } = shop.services.service('orders');
     const ids: string[] = [];
@@ -136,7 +136,7 @@ describe('an order of an account without a verified e-mail address', () => {
 });
 
 describe('ORDER_EMAIL_VERIFICATION=required', () => {
-  it('refuses an order with 403 email-not-verified until the address is verified, also with the same key', async () => {
+  it('ORDER_EMAIL_VERIFICATION=required rejects an order with 403 email-not-verified until the address is verified, also with the same key', async () => {
     await shop.services.service('orders').restart({ ORDER_EMAIL_VERIFICATION: 'required' });
     try {
       const customer = await account(false);

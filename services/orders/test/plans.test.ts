@@ -207,7 +207,7 @@ describe('erasure', () => {
 });
 
 describe('indexes', () => {
-  it('are each used by at least one of these pages', async () => {
+  it('the indexes are each used by at least one of these pages', async () => {
     const { rows } = await client.query("SELECT indexname FROM pg_indexes WHERE tablename = 'orders' ORDER BY 1");
     expect(rows.map(({ indexname }) => indexname).filter((name) => !used.has(name))).toEqual([]);
   });

@@ -52,7 +52,7 @@ async function publishReleased(orderId: string): Promise<string> {
 }
 
 describe('a read-only database', () => {
-  it('causes 503 and readiness off, and events wait without using up attempts', async () => {
+  it('a read-only database causes 503 and readiness off, and events wait without using up attempts', async () => {
     const orderId = await order();
     await setOrdersReadOnly(true);
 
@@ -86,7 +86,7 @@ describe('a read-only database', () => {
     );
   });
 
-  it('confirms nothing that is stored, because a former primary may show a commit that is lost', async () => {
+  it('a read-only database confirms nothing that is stored, because a previous primary may show a commit that is lost', async () => {
     const productId = await shop.product({ stock: 5 });
     const headers = { 'Idempotency-Key': 'place and confirm' };
     const place = () => shop.order(customer, { [productId]: 1 }, { headers });

@@ -45,7 +45,7 @@ async function eventsOf(orderId: string, ...types: string[]) {
 }
 
 describe('200', () => {
-  it('pays an order that is due, which then can be processed', async () => {
+  it('POST /v1/orders/{orderId}/payments pays an order that is due, which then can be processed', async () => {
     const order = (await shop.order(customer, { [await shop.product()]: 2 })).body;
     const dueAt = new Date(Date.parse(String(order.createdAt)) + 30 * 60_000).toISOString();
     expect(order.payment).toEqual({ status: 'due', dueAt });
@@ -72,7 +72,7 @@ describe('200', () => {
     expect((await shop.act(shop.staff, order.id, 'process')).status).toBe(200);
   });
 
-  it('is the same for each repetition of a reference, after changes of the order, too', async () => {
+  it('POST /v1/orders/{orderId}/payments returns the same 200 for each repetition of a reference, after changes of the order, too', async () => {
     const id = await placed();
     const reference = newId();
     const first = await pay(id, { reference });
@@ -85,7 +85,7 @@ describe('200', () => {
     expect(await paymentOf(id)).toMatchObject({ status: 'refund_due', refundDue: 19.98 });
   });
 
-  it('is stored under the idempotency key and replayed', async () => {
+  it('the 200 of POST /v1/orders/{orderId}/payments is stored under the idempotency key and replayed', async () => {
     const [id, reference] = [await placed(), newId()];
     const headers = { 'Idempotency-Key': newId() };
     const first = await pay(id, { reference }, headers);
@@ -93,7 +93,7 @@ describe('200', () => {
     expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([200, first.text, 'true']);
   });
 
-  it('makes money for a cancelled order due as a refund', async () => {
+  it('POST /v1/orders/{orderId}/payments makes money for a cancelled order due as a refund', async () => {
     const id = await placed();
     await shop.act(customer, id, 'cancel');
     expect(await paymentOf(id)).toMatchObject({ status: 'cancelled' });
@@ -107,7 +107,7 @@ describe('200', () => {
     expect(cancelled.data).not.toHaveProperty('refund');
   });
 
-  it('makes a second payment due as a refund, and the order stays paid', async () => {
+  it('POST /v1/orders/{orderId}/payments makes a second payment due as a refund, and the order stays paid', async () => {
     const id = await placed();
     await pay(id);
     const second = await pay(id);
@@ -118,7 +118,7 @@ describe('200', () => {
     expect(await paymentOf(id)).toMatchObject({ status: 'refund_due', refundDue: 39.96 });
   });
 
-  it('pays an order once when 20 payments arrive concurrently', async () => {
+  it('POST /v1/orders/{orderId}/payments pays an order once when 20 payments arrive concurrently', async () => {
     const id = await placed();
     const answers = await Promise.all(Array.from({ length: 20 }, () => pay(id)));
     expect(answers.filter(({ body }) => body.outcome === 'paid')).toHaveLength(1);
@@ -126,7 +126,7 @@ describe('200', () => {
     expect(await paymentOf(id)).toMatchObject({ status: 'paid', refundDue: 379.62 });
   });
 
-  it('is exact for the largest amounts', async () => {
+  it('POST /v1/orders/{orderId}/payments is exact for the largest amounts', async () => {
     const { body } = await shop.order(customer, { [await shop.product({ price: 9_999_999.99, stock: 999 })]: 999 });
     expect(code(await pay(body.id, { amount: 9_989_999_990 }))).toEqual([409, 'payment-amount-differs']);
     expect((await pay(body.id, { amount: 9_989_999_990.01 })).body.outcome).toBe('paid');
@@ -144,7 +144,7 @@ describe('400', () => {
     [{ reference: 'a', amount: '1', currency: 'EUR' }, ['/amount']],
     [{ reference: 'a', amount: 1.001, currency: 'USD' }, ['/amount', '/currency']],
     [{ reference: 'a', amount: 1, currency: 'EUR', status: 'paid' }, ['/status']],
-  ])('names every fault of %j', async (body, pointers) => {
+  ])('POST /v1/orders/{orderId}/payments names every fault of %j', async (body, pointers) => {
     const id = await placed();
     for (const action of ['payments', 'refunds']) {
       const answer = await shop.act(payer, id, action, { body });
@@ -155,7 +155,7 @@ describe('400', () => {
 });
 
 describe('403', () => {
-  it('is the reply without the scope payments:write', async () => {
+  it('POST /v1/orders/{orderId}/payments returns 403 without the scope payments:write', async () => {
     const id = await placed();
     const others = await shop.customer('orders:fulfil', 'orders:read-all', 'catalogue:write');
     for (const who of [customer, others]) {
@@ -167,15 +167,18 @@ describe('403', () => {
 });
 
 describe('404', () => {
-  it.each([newId(), 'none'])('is the reply for an order that does not exist: %s', async (id) => {
-    expect((await pay(id)).status).toBe(404);
-    expect((await refund(id, 1)).status).toBe(404);
-  });
+  it.each([newId(), 'none'])(
+    'POST /v1/orders/{orderId}/payments returns 404 for an order that does not exist: %s',
+    async (id) => {
+      expect((await pay(id)).status).toBe(404);
+      expect((await refund(id, 1)).status).toBe(404);
+    },
+  );
 });
 
 describe('409', () => {
   it.each([19.97, 19.99, 0.01, 1_000])(
-    'names both amounts of a payment of %d, which becomes due as a refund',
+    'POST /v1/orders/{orderId}/payments names both amounts of a payment of %d, which becomes due as a refund',
     async (amount) => {
       const [id, reference] = [await placed(), newId()];
       const answer = await pay(id, { reference, amount });
@@ -197,7 +200,7 @@ describe('409', () => {
     },
   );
 
-  it('is kept under the idempotency key together with its effect', async () => {
+  it('POST /v1/orders/{orderId}/payments is kept under the idempotency key together with its effect', async () => {
     const [id, reference] = [await placed(), newId()];
     const headers = { 'Idempotency-Key': newId() };
     await pay(id, { reference, amount: 1 }, headers);
@@ -206,7 +209,7 @@ describe('409', () => {
     expect(await paymentOf(id)).toMatchObject({ status: 'due', refundDue: 1 });
   });
 
-  it('is the reply to process before the order is paid', async () => {
+  it('POST /v1/orders/{orderId}/payments returns 409 to process before the order is paid', async () => {
     const id = await placed();
     expect(code(await shop.act(shop.staff, id, 'process'))).toEqual([409, 'payment-due']);
     expect((await shop.view(customer, id)).body.status).toBe('pending');
@@ -214,7 +217,7 @@ describe('409', () => {
 });
 
 describe('422', () => {
-  it('is the reply for a reference that was recorded with another amount or order', async () => {
+  it('POST /v1/orders/{orderId}/payments returns 422 for a reference that was recorded with another amount or order', async () => {
     const [id, other, reference] = [await placed(), await placed(), newId()];
     await pay(id, { reference });
     expect(code(await pay(id, { reference, amount: 1 }))).toEqual([422, 'reference-reused']);
@@ -223,7 +226,7 @@ describe('422', () => {
     expect(await paymentOf(other)).toMatchObject({ status: 'due' });
   });
 
-  it('is the reply for one of two concurrent payments of two accounts with one reference', async () => {
+  it('POST /v1/orders/{orderId}/payments returns 422 for one of two concurrent payments of two accounts with one reference', async () => {
     for (let round = 0; round < 10; round += 1) {
       const stranger = await shop.customer();
       const { body } = await shop.order(stranger, { [await shop.product()]: 2 });
@@ -235,7 +238,7 @@ describe('422', () => {
 });
 
 describe('an order that is not paid', () => {
-  it('expires when its time is over, and a paid order never expires, however long it is pending', async () => {
+  it('an order that is not paid expires when its time is over, and a paid order never expires, however long it is pending', async () => {
     const [due, paid, later] = [await placed(), await placed(), await placed()];
     await pay(paid);
     const { database } = shop.services.service('orders');
@@ -252,7 +255,7 @@ describe('an order that is not paid', () => {
     expect((await pay(due)).body.outcome).toBe('refund_due');
   });
 
-  it('needs no payment when it costs nothing', async () => {
+  it('an order that is not paid needs no payment when it costs nothing', async () => {
     const { body } = await shop.order(customer, { [await shop.product({ price: 0 })]: 1 });
     expect(body.payment).toBeUndefined();
     expect((await shop.act(shop.staff, body.id, 'process')).status).toBe(200);
@@ -260,7 +263,7 @@ describe('an order that is not paid', () => {
 });
 
 describe('an order whose paid lines are cancelled', () => {
-  it('needs no payment once only products without a price remain, and can be processed', async () => {
+  it('an order whose paid lines are cancelled needs no payment once only products without a price remain, and can be processed', async () => {
     const [cup, gift] = await Promise.all([shop.product(), shop.product({ price: 0 })]);
     const { body } = await shop.order(customer, { [cup]: 1, [gift]: 1 });
     expect(body.payment).toMatchObject({ status: 'due' });
@@ -275,7 +278,7 @@ describe('an order whose paid lines are cancelled', () => {
 });
 
 describe('an order that needs no payment', () => {
-  it('has no payment until money is received; then it is paid, or the money is due as a refund', async () => {
+  it('an order that needs no payment has no payment until money is received; then it is paid, or the money is due as a refund', async () => {
     const other = await startShop();
     try {
       const [buyer, machine] = [await other.customer(), await other.customer('payments:write')];

@@ -30,7 +30,7 @@ const code = ({ status, body }: TestAnswer) => [status, body.code];
 const dueList = () => listRefundsDue({ DATABASE_URL: shop.services.database.urls.orders }, 1_000);
 
 describe('200', () => {
-  it('closes the refund of an order that its customer or staff cancelled', async () => {
+  it('POST /v1/orders/{orderId}/refunds closes the refund of an order that its customer or staff cancelled', async () => {
     for (const by of [customer, shop.staff]) {
       const id = await cancelled(by);
       expect(await paymentOf(id)).toMatchObject({ status: 'refund_due', refundDue: 9.99 });
@@ -53,7 +53,7 @@ describe('200', () => {
     }
   });
 
-  it('is the same for each repetition of a reference', async () => {
+  it('POST /v1/orders/{orderId}/refunds returns the same 200 for each repetition of a reference', async () => {
     const [id, reference] = [await cancelled(), newId()];
     const answers = await Promise.all(Array.from({ length: 5 }, () => report(id, 'refunds', 9.99, reference)));
     const [first] = answers;
@@ -64,7 +64,7 @@ describe('200', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('adds several refunds up, of which concurrent ones never exceed what is due', async () => {
+  it('POST /v1/orders/{orderId}/refunds adds several refunds up, of which concurrent ones never exceed what is due', async () => {
     const id = await cancelled();
     const answers = await Promise.all(Array.from({ length: 10 }, () => report(id, 'refunds', 2)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
@@ -82,7 +82,7 @@ describe('200', () => {
 });
 
 describe('409', () => {
-  it('names both amounts of a refund of more than is due, and records nothing', async () => {
+  it('POST /v1/orders/{orderId}/refunds names both amounts of a refund of more than is due, and records nothing', async () => {
     const id = await cancelled();
     const answer = await report(id, 'refunds', 10);
     expect(code(answer)).toEqual([409, 'refund-exceeds-due']);
@@ -90,7 +90,7 @@ describe('409', () => {
     expect(await paymentOf(id)).toMatchObject({ status: 'refund_due', refundDue: 9.99 });
   });
 
-  it('is the reply when the order is paid or due', async () => {
+  it('POST /v1/orders/{orderId}/refunds returns 409 when the order is paid or due', async () => {
     const { body } = await shop.order(customer, { [await shop.product()]: 1 });
     expect(code(await report(body.id, 'refunds', 1))).toEqual([409, 'refund-exceeds-due']);
     await report(body.id, 'payments', 9.99);
@@ -99,7 +99,7 @@ describe('409', () => {
 });
 
 describe('422', () => {
-  it('is the reply for a reference of another refund, while a payment may have the same', async () => {
+  it('POST /v1/orders/{orderId}/refunds returns 422 for a reference of another refund, while a payment may have the same', async () => {
     const [id, other, reference] = [await cancelled(), await cancelled(), newId()];
     await report(id, 'payments', 1, reference);
     expect((await report(id, 'refunds', 9.99, reference)).status).toBe(200);
@@ -109,7 +109,7 @@ describe('422', () => {
 });
 
 describe('the list of refunds that are due', () => {
-  it('has every order of which money is owed, with its payments, oldest first', async () => {
+  it('the list of refunds that are due has every order of which money is owed, with its payments, oldest first', async () => {
     const id = await cancelled();
     const reference = newId();
     await report(id, 'payments', 3, reference);

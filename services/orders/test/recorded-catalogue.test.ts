@@ -22,7 +22,7 @@ async function processing(): Promise<string> {
 }
 
 describe('an order', () => {
-  it('has the names and the prices of the reservation', async () => {
+  it('an order has the names and the prices of the reservation', async () => {
     shop.catalogue.given('two lamps and a chair are on hand');
     const { status, body } = await shop.order(account);
     expect([status, body.totalCost, body.itemsSummary]).toEqual([
@@ -35,12 +35,12 @@ describe('an order', () => {
     ]);
   });
 
-  it('takes another reservation when the first one cannot be used', async () => {
+  it('an order takes another reservation when the first one cannot be used', async () => {
     shop.catalogue.given('the reservation was released', 'two lamps and a chair are on hand');
     expect((await shop.order(account)).status).toBe(201);
   });
 
-  it('is refused with the missing units of each item', async () => {
+  it('an order is rejected with the missing units of each item', async () => {
     shop.catalogue.given('one lamp is on hand');
     const { status, body } = await shop.order(account);
     expect([status, body.code, body.detail]).toEqual([409, 'insufficient-stock', 'The catalogue refuses.']);
@@ -48,14 +48,14 @@ describe('an order', () => {
     expect(body.errors).toEqual([{ ...fault, requested: 2, available: 1 }]);
   });
 
-  it('is refused with the items that are not for sale', async () => {
+  it('an order is rejected with the items that are not for sale', async () => {
     shop.catalogue.given('the lamp is not for sale');
     const { status, body } = await shop.order(account);
     expect([status, body.code, body.detail]).toEqual([422, 'product-not-available', 'The catalogue refuses.']);
     expect(body.errors).toEqual([{ pointer: '/items/0', detail: 'is not possible', productId: shop.lamp }]);
   });
 
-  it('is refused with what the account holds', async () => {
+  it('an order is rejected with what the account holds', async () => {
     shop.catalogue.given('the account holds two orders');
     const { status, body } = await shop.order(account);
     expect([status, body.code, body.detail]).toEqual([
@@ -65,20 +65,20 @@ describe('an order', () => {
     ]);
   });
 
-  it('releases its reservation when its total is not the expected one', async () => {
+  it('an order releases its reservation when its total is not the expected one', async () => {
     shop.catalogue.given('two lamps and a chair are on hand', 'two lamps and a chair are reserved');
     expect(await shop.order(account, { expectedTotal: 1 })).toMatchObject({ status: 409 });
   });
 });
 
 describe('a shipment', () => {
-  it('assigns the units of the order', async () => {
+  it('a shipment assigns the units of the order', async () => {
     const order = await processing();
     shop.catalogue.given('two lamps and a chair are reserved');
     expect((await shop.asStaff(order, 'ship')).status).toBe(200);
   });
 
-  it('names the units that the order still has, after some were cancelled', async () => {
+  it('a shipment names the units that the order still has, after some were cancelled', async () => {
     shop.catalogue.given('two lamps and a chair are on hand');
     const { body } = await shop.order(account);
     const lines = [{ productId: shop.lamp, quantity: 1 }];
@@ -88,7 +88,7 @@ describe('a shipment', () => {
     expect((await shop.asStaff(body.id, 'ship')).status).toBe(200);
   });
 
-  it('is refused with the missing units', async () => {
+  it('a shipment is rejected with the missing units', async () => {
     const order = await processing();
     shop.catalogue.given('a lamp is reserved that has to be ordered first');
     const { status, body } = await shop.asStaff(order, 'ship');

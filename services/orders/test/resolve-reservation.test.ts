@@ -45,7 +45,7 @@ async function whileLocked<T>(table: string, during: () => Promise<T>): Promise<
 }
 
 describe('200', () => {
-  it('names the order that has the reservation', async () => {
+  it('POST /internal/reservations/settle names the order that has the reservation', async () => {
     const customer = await shop.customer();
     const { body } = await shop.order(customer, { [await shop.product()]: 1 });
     const [reservation] = await reservationsOf(customer);
@@ -59,7 +59,7 @@ describe('200', () => {
     });
   });
 
-  it('reports absent for a reservation that no order has, and no order can use it later', async () => {
+  it('POST /internal/reservations/settle reports absent for a reservation that no order has, and no order can use it later', async () => {
     const [id, accountId] = [newId(), newId()];
     const answers = await Promise.all(Array.from({ length: 10 }, () => resolve(id, accountId)));
     expect(answers.map(({ body }) => body)).toEqual(answers.map(() => ({ state: 'absent' })));
@@ -68,7 +68,7 @@ describe('200', () => {
 
 describe('an order that commits late', () => {
   it.each([{}, { 'Idempotency-Key': newId() }])(
-    'takes a new reservation when its first one was resolved: %j',
+    'an order that commits late takes a new reservation when its first one was resolved: %j',
     async (headers) => {
       const customer = await shop.customer();
       const product = await shop.product({ stock: 1 });
@@ -95,7 +95,7 @@ describe('an order that commits late', () => {
     },
   );
 
-  it('keeps its reservation when it started before the question, which waits for it', async () => {
+  it('an order that commits late keeps its reservation when it started before the question, which waits for it', async () => {
     const customer = await shop.customer();
     const product = await shop.product({ stock: 1 });
     let late: Promise<TestAnswer> | undefined;
@@ -125,7 +125,7 @@ describe('an order that commits late', () => {
 });
 
 describe('a reservation without an order', () => {
-  it('is released after its expiry', async () => {
+  it('a reservation without an order is released after its expiry', async () => {
     const product = await shop.product({ stock: 1 });
     const reservationId = newId();
     const lines = [{ productId: product, quantity: 1 }];
@@ -136,7 +136,7 @@ describe('a reservation without an order', () => {
     expect((await shop.order(await shop.customer(), { [product]: 1 })).status).toBe(201);
   });
 
-  it('is kept while orders is unavailable, and confirmed when the order exists', async () => {
+  it('a reservation without an order is kept while orders is unavailable, and confirmed when the order exists', async () => {
     const customer = await shop.customer();
     const product = await shop.product({ stock: 1 });
     const { database } = shop.services.service('catalogue');
@@ -166,9 +166,12 @@ describe('a reservation without an order', () => {
 });
 
 describe('400', () => {
-  it.each([{}, { reservationId: 'x', accountId: newId() }, { reservationId: newId() }])('refuses %j', async (body) => {
-    expect((await shop.internal('orders', '/internal/reservations/settle', body)).status).toBe(400);
-  });
+  it.each([{}, { reservationId: 'x', accountId: newId() }, { reservationId: newId() }])(
+    'POST /internal/reservations/settle returns 400 for %j',
+    async (body) => {
+      expect((await shop.internal('orders', '/internal/reservations/settle', body)).status).toBe(400);
+    },
+  );
 });
 
 describe('401', () => {

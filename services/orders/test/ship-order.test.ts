@@ -40,7 +40,7 @@ async function eventData(orderId: string): Promise<Record<string, Record<string,
 }
 
 describe('200', () => {
-  it('shows the tracking on the order and in the event, with the address', async () => {
+  it('POST /v1/orders/{orderId}/ship shows the tracking on the order and in the event, with the address', async () => {
     const id = await processing(address);
     const answer = await shop.act(shop.staff, id, 'ship', { body: tracking });
     expect([answer.status, answer.body.status, answer.body.tracking]).toEqual([200, 'shipped', tracking]);
@@ -52,16 +52,19 @@ describe('200', () => {
     expect((await shop.act(shop.staff, id, 'deliver')).body.tracking).toEqual(tracking);
   });
 
-  it.each([{}, { body: {} }])('shows no tracking and no address when none was given: %j', async (options) => {
-    const id = await processing();
-    const answer = await shop.act(shop.staff, id, 'ship', options);
-    expect([answer.status, 'tracking' in answer.body]).toEqual([200, false]);
-    const events = await eventData(id);
-    for (const type of ['order.created.v1', 'order.shipped.v1']) {
-      expect(events[type]).not.toHaveProperty('shippingAddress');
-      expect(events[type]).not.toHaveProperty('tracking');
-    }
-  });
+  it.each([{}, { body: {} }])(
+    'POST /v1/orders/{orderId}/ship shows no tracking and no address when none was given: %j',
+    async (options) => {
+      const id = await processing();
+      const answer = await shop.act(shop.staff, id, 'ship', options);
+      expect([answer.status, 'tracking' in answer.body]).toEqual([200, false]);
+      const events = await eventData(id);
+      for (const type of ['order.created.v1', 'order.shipped.v1']) {
+        expect(events[type]).not.toHaveProperty('shippingAddress');
+        expect(events[type]).not.toHaveProperty('tracking');
+      }
+    },
+  );
 
   it.each([
     { carrier: 'x'.repeat(100) },
@@ -69,7 +72,7 @@ describe('200', () => {
     { tracking_url: 'https://post.example' },
     { tracking_url: 'https://post.example:8443/a/b?c=d#e[1]' },
     { tracking_url: `https://post.example/${'x'.repeat(1979)}` },
-  ])('accepts a part of it: %j', async (body) => {
+  ])('POST /v1/orders/{orderId}/ship accepts a part of it: %j', async (body) => {
     const answer = await shop.act(shop.staff, await processing(), 'ship', { body });
     expect([answer.status, answer.body.tracking]).toEqual([200, body]);
   });
@@ -94,7 +97,7 @@ describe('400', () => {
     { carrier: 'a\u0000b' },
     [],
     null,
-  ])('refuses %j, and the order is not shipped', async (body) => {
+  ])('POST /v1/orders/{orderId}/ship rejects %j, and the order is not shipped', async (body) => {
     const id = await processing();
     expect((await shop.act(shop.staff, id, 'ship', { body })).status).toBe(400);
     expect((await shop.view(customer, id)).body.status).toBe('processing');
@@ -102,7 +105,7 @@ describe('400', () => {
 });
 
 describe('422', () => {
-  it('refuses another tracking with the same key', async () => {
+  it('POST /v1/orders/{orderId}/ship returns 422 for another tracking with the same key', async () => {
     const id = await processing();
     const headers = { 'Idempotency-Key': newId() };
     const first = await shop.act(shop.staff, id, 'ship', { headers, body: tracking });

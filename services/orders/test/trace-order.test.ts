@@ -14,7 +14,7 @@ afterAll(() => shop.stop());
 const stepsOf = ({ steps }: AnswerBody): string => steps.map(({ what }) => what).join('\n');
 
 describe('200', () => {
-  it('lists the steps of an order and its stock, by time', async () => {
+  it('GET /internal/orders/{orderId}/trace lists the steps of an order and its stock, by time', async () => {
     const customer = await shop.customer();
     const { body: order } = await shop.order(customer, { [await shop.product({ name: 'Cup' })]: 2 });
     await shop.act(customer, order.id, 'cancel');
@@ -41,16 +41,16 @@ describe('200', () => {
 describe.each(['orders', 'reservations'] as const)('of %s', (kind) => {
   const client = () => (kind === 'orders' ? shop.orders : shop.catalogue);
 
-  it('refuses a request without a token: 401', async () => {
+  it('rejects a request without a token: 401', async () => {
     expect((await client().get(`/internal/${kind}/${newId()}/trace`)).status).toBe(401);
   });
 
-  it('refuses a token without the scope orders:read-all: 403', async () => {
+  it('rejects a token without the scope orders:read-all: 403', async () => {
     const { token } = await shop.customer('orders:fulfil');
     expect((await client().get(`/internal/${kind}/${newId()}/trace`, { token })).status).toBe(403);
   });
 
-  it('refuses an unknown id: 404', async () => {
+  it('rejects an unknown id: 404', async () => {
     const { token } = shop.staff;
     expect((await client().get(`/internal/${kind}/${newId()}/trace`, { token })).status).toBe(404);
   });

@@ -37,7 +37,7 @@ const refusal = (promise: Promise<unknown>) =>
   );
 
 describe('a token of a session that ended', () => {
-  it('is refused within 2 s although it was verified before, and tokens of other sessions are not', async () => {
+  it('a token of a session that ended is rejected within 2 s although it was verified before, and tokens of other sessions are not', async () => {
     const tokens = verifier();
     const [ended, other, without] = [
       await header({ sid: 'a' }),
@@ -55,7 +55,7 @@ describe('a token of a session that ended', () => {
     expect(await tokens.verify(without)).toBeDefined();
   });
 
-  it('is told why it is refused', async () => {
+  it('a token of a session that ended is told why it is rejected', async () => {
     keySet.ended = list('a');
     const problem = await verifier()
       .verify(await header({ sid: 'a' }))
@@ -65,14 +65,14 @@ describe('a token of a session that ended', () => {
     expect(problem).toMatchObject({ status: 401, message: detail, headers: { 'WWW-Authenticate': challenge } });
   });
 
-  it('is refused from the first answer of a new verifier on', async () => {
+  it('a token of a session that ended is rejected from the first answer of a new verifier on', async () => {
     keySet.ended = list('a');
     for (let round = 0; round < 5; round += 1) {
       expect(await refusal(verifier().verify(await header({ sid: 'a' })))).toBe('unauthenticated');
     }
   });
 
-  it('stays refused while the list is unavailable, and while later answers do not repeat it', async () => {
+  it('a token of a session that ended stays rejected while the list is unavailable, and while later answers do not repeat it', async () => {
     keySet.ended = list('a');
     const tokens = verifier();
     const ended = await header({ sid: 'a' });
@@ -89,7 +89,7 @@ describe('a token of a session that ended', () => {
 });
 
 describe('the list', () => {
-  it('is read from where the last answer ended', async () => {
+  it('the list is read from where the last answer ended', async () => {
     await verifier().verify(await header({ sid: 'a' }));
     keySet.ended = { ...list(), next: '12' };
     await eventually(() =>
@@ -101,7 +101,7 @@ describe('the list', () => {
     );
   });
 
-  it('has to be complete before the first token is accepted', async () => {
+  it('the list has to be complete before the first token is accepted', async () => {
     keySet.endedStatus = 503;
     const tokens = verifier();
     const valid = await header({ sid: 'b' });
@@ -116,22 +116,22 @@ describe('the list', () => {
     ['has ids that are no texts', { sessionIds: [1], next: '1', keepSeconds: 60 }],
     ['keeps nothing', { sessionIds: [], next: '1', keepSeconds: 0 }],
     ['keeps for ever', { sessionIds: [], next: '1', keepSeconds: 1e9 }],
-  ])('is refused when it %s', async (_fault, answer) => {
+  ])('the list is rejected when it %s', async (_fault, answer) => {
     keySet.ended = answer;
     expect(await refusal(verifier().verify(await header({})))).toBe('service-unavailable');
   });
 
-  it('is not fetched from another origin', async () => {
+  it('the list is not fetched from another origin', async () => {
     keySet.published = { keys: [pair.jwk], ended_sessions: 'http://127.0.0.1:9/ended-sessions' };
     expect(await refusal(verifier().verify(await header({})))).toBe('service-unavailable');
   });
 
-  it('may be missing: tokens are valid as before', async () => {
+  it('the list may be missing: tokens are valid as before', async () => {
     keySet.endedStatus = 404;
     expect(await verifier().verify(await header({ sid: 'a' }))).toBeDefined();
   });
 
-  it('is not asked for when the key set does not name it', async () => {
+  it('the list is not asked for when the key set does not name it', async () => {
     keySet.published = { keys: [pair.jwk] };
     expect(await verifier().verify(await header({ sid: 'a' }))).toBeDefined();
     await setTimeout(1_200);
@@ -140,7 +140,7 @@ describe('the list', () => {
 });
 
 describe('the sessions that are kept', () => {
-  it('are dropped when their tokens have expired', async () => {
+  it('the sessions that are kept are dropped when their tokens have expired', async () => {
     const ended = new EndedSessions();
     ended.add({ sessionIds: ['a', 'b'], next: '1', keepSeconds: 0.2 });
     ended.add({ sessionIds: ['b', 'c'], next: '1', keepSeconds: 60 });
@@ -150,7 +150,7 @@ describe('the sessions that are kept', () => {
     expect([ended.size, ended.has('a'), ended.has('c')]).toEqual([1, false, true]);
   });
 
-  it('are at most 100,000, and the latest stay', () => {
+  it('the sessions that are kept are at most 100,000, and the latest stay', () => {
     const ended = new EndedSessions();
     const ids = Array.from({ length: 100_001 }, newId);
     ended.add({ sessionIds: ids, next: '1', keepSeconds: 60 });
@@ -161,7 +161,10 @@ describe('the sessions that are kept', () => {
 });
 
 describe('a claim sid', () => {
-  it.each([[5], [''], [null], [['a']], ['x'.repeat(256)]])('that is %j makes the token invalid', async (sid) => {
-    expect(await refusal(verifier().verify(await header({ sid })))).toBe('unauthenticated');
-  });
+  it.each([[5], [''], [null], [['a']], ['x'.repeat(256)]])(
+    'a claim sid that is %j makes the token invalid',
+    async (sid) => {
+      expect(await refusal(verifier().verify(await header({ sid })))).toBe('unauthenticated');
+    },
+  );
 });

@@ -41,7 +41,7 @@ async function requireCaller(changedHeader: object = {}, changedClaims: object =
 }
 
 describe('the guide for another identity provider', () => {
-  it('shows a token that passes', async () => {
+  it('the guide for another identity provider shows a token that passes', async () => {
     const { accountId, scope } = claims;
     expect(await requireCaller()).toStrictEqual({
       accountId,
@@ -70,15 +70,18 @@ describe('the guide for another identity provider', () => {
     ['a number for sid', {}, { sid: 7 }],
     ['a subject that is too long', {}, { sub: 'x'.repeat(256) }],
     ['a time to come', {}, { nbf: Math.floor(Date.now() / 1000) + 600 }],
-  ])('states correctly that a token with %s is refused', async (_name, changedHeader, changedClaims) => {
-    await expect(requireCaller(changedHeader, changedClaims)).rejects.toMatchObject({ code: 'unauthenticated' });
-  });
+  ])(
+    'the guide for another identity provider states correctly that a token with %s is rejected',
+    async (_name, changedHeader, changedClaims) => {
+      await expect(requireCaller(changedHeader, changedClaims)).rejects.toMatchObject({ code: 'unauthenticated' });
+    },
+  );
 
-  it('states correctly that scopes in a list are ignored', async () => {
+  it('the guide for another identity provider states correctly that scopes in a list are ignored', async () => {
     expect(await requireCaller({}, { scope: undefined, scp: ['orders:fulfil'] })).toMatchObject({ scopes: new Set() });
   });
 
-  it('states correctly that a key for encryption makes the set invalid', async () => {
+  it('the guide for another identity provider states correctly that a key for encryption makes the set invalid', async () => {
     keySet.published = { keys: [pair.jwk, { ...keyPair('other', 'rsa').jwk, use: 'enc' }] };
     await expect(requireCaller()).rejects.toMatchObject({ code: 'service-unavailable' });
   });

@@ -38,7 +38,7 @@ const refusal = (promise: Promise<unknown>) =>
   );
 
 describe('a key', () => {
-  it('that is revoked is refused within 2 s, for tokens that were already verified too', async () => {
+  it('a key that is revoked is rejected within 2 s, for tokens that were already verified too', async () => {
     const tokens = verifier();
     const known = await header(old);
     expect(await tokens.verify(known)).toMatchObject({ scopes: new Set(['orders:fulfil', 'catalogue:write']) });
@@ -49,7 +49,7 @@ describe('a key', () => {
     expect(await refusal(tokens.verify(await header(old)))).toBe('unauthenticated');
   });
 
-  it('that replaces another key with the same id ends the validity of tokens of that key', async () => {
+  it('a key that replaces another key with the same id ends the validity of tokens of that key', async () => {
     const tokens = verifier();
     const known = await header(old);
     await tokens.verify(known);
@@ -57,7 +57,7 @@ describe('a key', () => {
     await eventually(async () => expect(await refusal(tokens.verify(known))).toBe('unauthenticated'));
   });
 
-  it('that appears in a rotation is accepted immediately, and the old one until it is removed', async () => {
+  it('a key that appears in a rotation is accepted immediately, and the old one until it is removed', async () => {
     const tokens = verifier();
     await tokens.verify(await header(old));
     keySet.published = { keys: [next.jwk, old.jwk] };
@@ -67,7 +67,7 @@ describe('a key', () => {
 });
 
 describe('the address', () => {
-  it('is asked once more for an unknown id, and then not for 30 s, however many come', async () => {
+  it('the address is asked once more for an unknown id, and then not for 30 s, however many come', async () => {
     const tokens = verifier();
     await tokens.verify(await header(old));
     const begun = performance.now();
@@ -81,12 +81,12 @@ describe('the address', () => {
     expect(keySet.questions.length - before).toBeLessThanOrEqual(rounds + 1);
   });
 
-  it('is asked with a condition, so that an unchanged set costs nothing', async () => {
+  it('the address is asked with a condition, so that an unchanged set costs nothing', async () => {
     await verifier().verify(await header(old));
     await eventually(() => expect(keySet.questions.slice(1)).toContainEqual(expect.stringMatching(/^".+"$/)));
   });
 
-  it('may be unavailable for a while: loaded keys stay valid', async () => {
+  it('the address may be unavailable for a while: loaded keys stay valid', async () => {
     const tokens = verifier();
     await tokens.verify(await header(old));
     const port = Number(new URL(keySet.url).port);
@@ -99,7 +99,7 @@ describe('the address', () => {
     await eventually(async () => expect(await tokens.verify(await header(next))).toBeDefined());
   });
 
-  it('that never answered makes every token a 503 with Retry-After, not a 401', async () => {
+  it('the address that never answered makes every token a 503 with Retry-After, not a 401', async () => {
     keySet.status = 500;
     const problem = await verifier()
       .verify(await header(old))
@@ -107,7 +107,7 @@ describe('the address', () => {
     expect(problem).toMatchObject({ code: 'service-unavailable', headers: { 'Retry-After': '1' } });
   });
 
-  it('that never answered is asked once a second, and tokens wait for that', async () => {
+  it('the address that never answered is asked once a second, and tokens wait for that', async () => {
     keySet.status = 503;
     const tokens = verifier();
     const unverified = await header(old);
@@ -149,12 +149,12 @@ describe('a key set', () => {
     'with more keys than anybody has': { keys: Array.from({ length: 33 }, (_, index) => keyPair(`k${index}`).jwk) },
     'that is larger than 64 KiB': { keys: [old.jwk], padding: 'x'.repeat(70_000) },
   };
-  it.each(Object.keys(bad))('refuses the whole key set %s', async (name) => {
+  it.each(Object.keys(bad))('a key set rejects the whole key set %s', async (name) => {
     keySet.published = bad[name];
     expect(await refusal(verifier().verify(await header(old)))).toBe('service-unavailable');
   });
 
-  it('keeps the previous key set when a new one is refused', async () => {
+  it('a key set keeps the previous key set when a new one is rejected', async () => {
     const tokens = verifier();
     await tokens.verify(await header(old));
     keySet.published = { keys: [next.jwk, pairs.rsa.jwk] };
@@ -162,12 +162,12 @@ describe('a key set', () => {
     expect(await tokens.verify(await header(old))).toBeDefined();
   });
 
-  it('refuses every token when the key set has no key', async () => {
+  it('a key set rejects every token when the key set has no key', async () => {
     keySet.published = { keys: [] };
     expect(await refusal(verifier().verify(await header(old)))).toBe('unauthenticated');
   });
 
-  it('of weak RSA keys is refused also where RSA is the algorithm', async () => {
+  it('a key set of weak RSA keys is rejected also where RSA is the algorithm', async () => {
     keySet.published = { keys: [pairs.weak.jwk] };
     const token = await header(pairs.rsa, { alg: 'RS256' });
     expect(await refusal(verifier('RS256').verify(token))).toBe('service-unavailable');
@@ -179,13 +179,13 @@ describe('another issuer, by configuration alone', () => {
     ['RS256', 'rsa'],
     ['PS256', 'rsa'],
     ['EdDSA', 'ed25519'],
-  ] as const)('may sign with %s', async (alg, type) => {
+  ] as const)('another issuer, by configuration alone may sign with %s', async (alg, type) => {
     const pair = keyPair('outside', type);
     keySet.published = { keys: [pair.jwk] };
     expect(await verifier(alg).verify(await header(pair, { alg }))).toMatchObject({ accountId: expect.any(String) });
   });
 
-  it('may not sign with another algorithm than the configured one', async () => {
+  it('another issuer, by configuration alone may not sign with another algorithm than the configured one', async () => {
     const pair = keyPair('outside', 'rsa');
     keySet.published = { keys: [pair.jwk] };
     expect(await refusal(verifier('PS256').verify(await header(pair, { alg: 'RS256' })))).toBe('unauthenticated');
@@ -193,7 +193,7 @@ describe('another issuer, by configuration alone', () => {
 });
 
 describe('a verified token', () => {
-  it('is refused once it has expired, five seconds of tolerance included', async () => {
+  it('a verified token is rejected once it has expired, five seconds of tolerance included', async () => {
     const tokens = verifier();
     const short = await header(old, { expiresIn: -3 });
     expect(await tokens.verify(short)).toBeDefined();
@@ -201,7 +201,7 @@ describe('a verified token', () => {
     expect(await refusal(tokens.verify(short))).toBe('unauthenticated');
   });
 
-  it('is undefined without a header, and only then', async () => {
+  it('a verified token is undefined without a header, and only then', async () => {
     expect(await verifier().verify(undefined)).toBeUndefined();
     expect(await refusal(verifier().verify(''))).toBe('unauthenticated');
   });

@@ -30,7 +30,7 @@ it('accepts a token that is signed with a published key', async () => {
   expect(await verifier.verify(`Bearer ${valid}`)).toBeDefined();
 });
 
-it('refuses a token of a session that has ended', async () => {
+it('rejects a token of a session that has ended', async () => {
   const ended = await token(pair, { claims: { sid: session } });
   await expect(verifier.verify(`Bearer ${ended}`)).rejects.toMatchObject({ code: 'unauthenticated' });
 });

@@ -30,7 +30,7 @@ describe('while a secret is replaced', () => {
 });
 
 describe('after a secret was replaced', () => {
-  it('the former one is refused', () => {
+  it('the previous one is rejected', () => {
     const token = createServiceTokens({ secrets: [former, next], name: 'orders' }).sign('catalogue', call);
     const catalogue = createServiceTokens({ secrets: [next], name: 'catalogue' });
     expect(() => catalogue.verify(token, 'catalogue', call)).toThrow('not valid');

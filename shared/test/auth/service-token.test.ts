@@ -21,23 +21,23 @@ afterEach(() => {
 });
 
 describe('a service token', () => {
-  it('is accepted by its audience', () => {
+  it('a service token is accepted by its audience', () => {
     expect(() => catalogue.verify(orders.sign('catalogue', call), 'catalogue', call)).not.toThrow();
   });
 
-  it('covers text and bytes alike', () => {
+  it('a service token covers text and bytes alike', () => {
     const bytes = { ...call, body: Buffer.from(call.body) };
     expect(() => catalogue.verify(orders.sign('catalogue', call), 'catalogue', bytes)).not.toThrow();
   });
 
-  it.each([-1, 1])('is valid for a service whose clock is %d hours off', (hours) => {
+  it.each([-1, 1])('a service token is valid for a service whose clock is %d hours off', (hours) => {
     const token = orders.sign('catalogue', call);
     const now = Date.now();
     jest.spyOn(Date, 'now').mockReturnValue(now + hours * 3_600_000);
     expect(() => catalogue.verify(token, 'catalogue', call)).not.toThrow();
   });
 
-  it('is refused by any other audience', () => {
+  it('a service token is rejected by any other audience', () => {
     expect(thrown(() => catalogue.verify(orders.sign('accounts', call), 'catalogue', call))).toMatchObject(refused);
   });
 
@@ -47,29 +47,29 @@ describe('a service token', () => {
     ['another path', { path: '/internal/reservations/1/release' }],
     ['another method', { method: 'PUT' }],
     ['a line moved into the body', { path: '/internal', body: `reservations\n${call.body}` }],
-  ])('is refused with %s', (_name, other) => {
+  ])('a service token is rejected with %s', (_name, other) => {
     const token = orders.sign('catalogue', call);
     expect(thrown(() => catalogue.verify(token, 'catalogue', { ...call, ...other }))).toMatchObject(refused);
   });
 
-  it('is refused under another name', () => {
+  it('a service token is rejected under another name', () => {
     const token = orders.sign('catalogue', call).replace('orders', 'accounts');
     expect(thrown(() => catalogue.verify(token, 'catalogue', call))).toMatchObject(refused);
   });
 
-  it('is refused with another secret', () => {
+  it('a service token is rejected with another secret', () => {
     const token = createServiceTokens({ secrets: ['x'.repeat(40)], name: 'orders' }).sign('catalogue', call);
     expect(thrown(() => catalogue.verify(token, 'catalogue', call))).toMatchObject(refused);
   });
 
   it.each([undefined, '', 'Bearer', 'Bearer orders', 'Bearer orders.x', `Basic orders.${'x'.repeat(43)}`])(
-    'is not %s',
+    'a service token is not %s',
     (authorization) => {
       expect(thrown(() => catalogue.verify(authorization, 'catalogue', call))).toMatchObject(refused);
     },
   );
 
-  it('needs a secret of 32 bytes', () => {
+  it('a service token needs a secret of 32 bytes', () => {
     expect(() => createServiceTokens({ secrets: ['short'], name: 'orders' })).toThrow('32 bytes');
   });
 });

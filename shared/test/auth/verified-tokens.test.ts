@@ -21,7 +21,7 @@ afterAll(async () => {
 
 describe('a verified token', () => {
   it.each(['Bearer ', 'bearer ', 'BEARER ', 'bEaReR   ', `Bearer${' '.repeat(8)}`])(
-    'is known again, not verified anew and kept once more, when the header begins with "%s"',
+    'a verified token is known again, not verified anew and kept once more, when the header begins with "%s"',
     async (scheme) => {
       const signed = await token(pair);
       const caller = await tokens.verify(`Bearer ${signed}`);
@@ -32,7 +32,7 @@ describe('a verified token', () => {
     },
   );
 
-  it('is forgotten when 10,000 others have come since, and not before', async () => {
+  it('a verified token is forgotten when 10,000 others have come since, and not before', async () => {
     const first = `Bearer ${await token(pair)}`;
     const caller = await tokens.verify(first);
     const others = async (count: number): Promise<void> => {
@@ -45,16 +45,19 @@ describe('a verified token', () => {
     expect(await tokens.verify(first)).not.toBe(caller);
   });
 
-  it.each(['application/at+jwt', 'AT+JWT', 'Application/AT+JWT'])('may have the type %s', async (typ) => {
-    const now = Math.floor(Date.now() / 1000);
-    const claims = { sub: newId(), accountId: newId(), iat: now, exp: now + 60, jti: newId() };
-    const signed = await new SignJWT(claims)
-      .setProtectedHeader({ alg: 'ES256', kid: 'one', typ })
-      .setIssuer(issuer)
-      .setAudience(audience)
-      .sign(pair.privateKey);
-    expect(await tokens.verify(`Bearer ${signed}`)).toMatchObject({ accountId: claims.accountId });
-  });
+  it.each(['application/at+jwt', 'AT+JWT', 'Application/AT+JWT'])(
+    'a verified token may have the type %s',
+    async (typ) => {
+      const now = Math.floor(Date.now() / 1000);
+      const claims = { sub: newId(), accountId: newId(), iat: now, exp: now + 60, jti: newId() };
+      const signed = await new SignJWT(claims)
+        .setProtectedHeader({ alg: 'ES256', kid: 'one', typ })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .sign(pair.privateKey);
+      expect(await tokens.verify(`Bearer ${signed}`)).toMatchObject({ accountId: claims.accountId });
+    },
+  );
 
   it.each([
     ['Basic a2ltOnNlY3JldA==', 'Bearer realm="shop"'],
@@ -64,11 +67,11 @@ describe('a verified token', () => {
       'Bearer realm="shop", error="invalid_token", error_description="The Authorization header holds no bearer token."',
     ],
     ['bearer x', 'Bearer realm="shop", error="invalid_token", error_description="The access token is not valid."'],
-  ])('is missing in %s, and only a bearer token is an error', async (authorization, challenge) => {
+  ])('a verified token is missing in %s, and only a bearer token is an error', async (authorization, challenge) => {
     await expect(tokens.verify(authorization)).rejects.toMatchObject({ headers: { 'WWW-Authenticate': challenge } });
   });
 
-  it('has no spelling of any length', async () => {
+  it('a verified token has no spelling of any length', async () => {
     const signed = await token(pair);
     await tokens.verify(`Bearer ${signed}`);
     await expect(tokens.verify(`Bearer${' '.repeat(9)}${signed}`)).rejects.toMatchObject({ code: 'unauthenticated' });

@@ -74,7 +74,7 @@ describe('the query spelling', () => {
       `createdAt=${encodeURIComponent('2026-11-21T03:00:00.5+01:30')}`,
       { field: 'createdAt', operator: 'eq', value: '2026-11-21T01:30:00.500Z' },
     ],
-  ])('reads %s', (text, condition) => {
+  ])('the query spelling reads %s', (text, condition) => {
     expect(query(text).conditions).toEqual([condition]);
   });
 
@@ -85,13 +85,13 @@ describe('the query spelling', () => {
     ['brand=eq:A,eq:B', 'brand=eq:B,eq:A', 2],
     ['brand=in:A,B,in:B,A', 'brand=A,B', 1],
     ['brand=eq:A,eq:A', 'brand=A', 1],
-  ])('combines the conditions of %s, as of %s', (text, other, count) => {
+  ])('the query spelling combines the conditions of %s, as of %s', (text, other, count) => {
     expect(query(text).conditions).toHaveLength(count);
     expect(query(text)).toEqual(query(other));
     expect(query(toQuery(sample, query(text)))).toEqual(query(text));
   });
 
-  it('treats a comma and a repeated parameter equally', () => {
+  it('the query spelling treats a comma and a repeated parameter equally', () => {
     const expected = [
       { field: 'price', operator: 'lt', value: 2000 },
       { field: 'price', operator: 'gte', value: 1000 },
@@ -138,7 +138,7 @@ describe('the query spelling', () => {
     ['fields=id,stock', 'fields', 4, 'no member'],
     ['fields=id,id', 'fields', 4, 'twice'],
     ['fields=', 'fields', 1, 'no member'],
-  ])('refuses %s', (text, parameter, position, detail) => {
+  ])('the query spelling rejects %s', (text, parameter, position, detail) => {
     const faults = faultsOf(() => query(text));
     expect(faults).toHaveLength(1);
     expect(faults[0]).toMatchObject({ parameter, position });
@@ -146,21 +146,21 @@ describe('the query spelling', () => {
   });
 
   it.each(['limit=0', 'limit=101', 'limit=1.5', 'limit=020', 'limit=', 'limit=ten', 'limit=1&limit=2', 'cursor='])(
-    'refuses %s',
+    'the query spelling rejects %s',
     (text) => {
       expect(faultsOf(() => query(text))[0]?.parameter).toBe(text.slice(0, text.indexOf('=')));
     },
   );
 
   it.each(['page=2', 'offset=3', '__proto__=1', 'constructor=1', 'id=1', 'or=1', 'price_minor=3'])(
-    'refuses the unknown parameter in %s and names the known ones',
+    'the query spelling rejects the unknown parameter in %s and names the known ones',
     (text) => {
       const [first] = faultsOf(() => query(text));
       expect(first?.accepted).toContain('price');
     },
   );
 
-  it('reports all faults together, with the occurrence of a repeated parameter', () => {
+  it('the query spelling reports all faults together, with the occurrence of a repeated parameter', () => {
     const faults = faultsOf(() => query('brand=A&brand=&page=1&price=gte:'));
     expect(faults).toEqual([
       expect.objectContaining({ parameter: 'brand', occurrence: 2, position: 1 }),
@@ -178,7 +178,7 @@ describe('the query spelling', () => {
     ['price=abc&price="x', ['price']],
     ['price=gte:20,lt:10,ne:x', ['price']],
     ['sort=price,name:asc,rating:asc,createdAt:asc', ['sort', 'sort']],
-  ])('lists the faults of syntax and values of %s together', (text, parameters) => {
+  ])('the query spelling lists the faults of syntax and values of %s together', (text, parameters) => {
     const problem = refusal(() => query(text));
     expect(problem.errors.map(({ parameter }) => parameter).sort()).toEqual([...parameters].sort());
     const [first, ...others] = problem.errors;
@@ -192,11 +192,11 @@ describe('the query spelling', () => {
     ['price=>=10', 'price=gte:10'],
     ['price=<10', 'price=lte:10 or price=lt:10'],
     ['price=!10', 'price=ne:10'],
-  ])('answers %s with the condition that is meant', (text, meant) => {
+  ])('the query spelling answers %s with the condition that is meant', (text, meant) => {
     expect(refusal(() => query(text)).errors[0]?.detail).toMatch(new RegExp(`; write ${meant}$`));
   });
 
-  it.each(['price=>x', 'price=cheap', 'status=>sold'])('proposes nothing for %s', (text) => {
+  it.each(['price=>x', 'price=cheap', 'status=>sold'])('the query spelling proposes nothing for %s', (text) => {
     expect(refusal(() => query(text)).errors[0]?.detail).not.toContain('; write ');
   });
 
@@ -224,7 +224,7 @@ describe('the query spelling', () => {
     });
   });
 
-  it('counts the criteria of a sort as they were written', () => {
+  it('the query spelling counts the criteria of a sort as they were written', () => {
     const [, surplus] = faultsOf(() => query('sort=price,name:asc,rating:asc,createdAt:asc,foo:asc'));
     expect(surplus).toMatchObject({ position: 27, detail: expect.stringContaining('these are 5') });
   });
@@ -238,7 +238,7 @@ describe('the query spelling', () => {
 });
 
 describe('the body spelling', () => {
-  it('reads filters, alternatives, sort, pagination and fields', () => {
+  it('the body spelling reads filters, alternatives, sort, pagination and fields', () => {
     const body = {
       filters: {
         price: { gte: 10, lt: 20 },
@@ -267,7 +267,7 @@ describe('the body spelling', () => {
     });
   });
 
-  it('takes the values of `in` as texts, as the specification writes them', () => {
+  it('the body spelling takes the values of `in` as texts, as the specification writes them', () => {
     const of = (values: unknown[]) => fromBody(sample, { filters: { price: { in: values } } });
     expect(of(['10.00', '19.99'])).toEqual(of([10, 19.99]));
     expect(faultsOf(() => of(['10', 'cheap', true])).map(({ pointer }) => pointer)).toEqual([
@@ -314,13 +314,13 @@ describe('the body spelling', () => {
     [{ pagination: { page: 5 } }, '/pagination/page'],
     [{ fields: [] }, '/fields'],
     [{ fields: ['stock'] }, '/fields/0'],
-  ])('refuses %j at %s', (body, pointer) => {
+  ])('the body spelling rejects %j at %s', (body, pointer) => {
     const faults = faultsOf(() => fromBody(sample, body));
     expect(faults).toHaveLength(1);
     expect(faults[0]?.pointer).toBe(pointer);
   });
 
-  it('lists the faults of structure and values together, without their consequences', () => {
+  it('the body spelling lists the faults of structure and values together, without their consequences', () => {
     const filters = { price: { gte: 'x' }, brand: { in: [] }, or: [{ rating: 5 }, 5, { status: { eq: 'sold' } }] };
     const body = { foo: 1, filters, sort: ['price', { field: 'foo', direction: 'asc' }], pagination: { limit: 0 } };
     expect(faultsOf(() => fromBody(sample, body)).map(({ pointer }) => pointer)).toEqual([
@@ -371,7 +371,7 @@ describe('round trips', () => {
 });
 
 describe('bounds', () => {
-  it('refuses a list that is too long and shows the nearest query', () => {
+  it('rejects a list that is too long and shows the nearest query', () => {
     const names = Array.from({ length: 130 }, (_, index) => `brand${index}`);
     const problem = refusal(() => query(`brand=${names.join()}&limit=5`));
     expect(problem.code).toBe('query-too-costly');
@@ -383,7 +383,7 @@ describe('bounds', () => {
 
   const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-  it('refuses a list that is too long, also when only its first values miss the other conditions', () => {
+  it('rejects a list that is too long, also when only its first values miss the other conditions', () => {
     const problem = refusal(() => query(`price=in:${numbers(1, 200)},gte:150`));
     expect(problem.extensions.exceeded).toEqual([{ bound: 'listValues', maximum: 100, actual: 200 }]);
     expect(query(String(problem.extensions.nearest)).conditions).toEqual([
@@ -501,7 +501,7 @@ describe('bounds', () => {
     expect(Array.isArray(split) && split.map(listed)).toEqual([values.slice(0, 100), values.slice(100)]);
   });
 
-  it('refuses too many conditions and groups, and its proposal is accepted', () => {
+  it('rejects too many conditions and groups, and its proposal is accepted', () => {
     const group = (n: number) => ({ price: { gte: n, lt: n + 1 }, rating: { gte: 1 }, brand: { ne: ['A', `B${n}`] } });
     const body = { filters: { or: [1, 2, 3, 4, 5, 6, 7].map(group) } };
     const problem = refusal(() => fromBody(sample, body));

@@ -137,7 +137,7 @@ async function walk(given: Criteria, between?: () => Promise<void>): Promise<str
 }
 
 describe('pages', () => {
-  it('put together equal the reference, in order', async () => {
+  it('the pages of a list put together equal the reference, in order', async () => {
     await fc.assert(
       fc.asyncProperty(
         tableArbitrary,
@@ -155,7 +155,7 @@ describe('pages', () => {
     );
   });
 
-  it('show every row that stays exactly once while rows are inserted and deleted', async () => {
+  it('the pages of a list show every row that stays exactly once while rows are inserted and deleted', async () => {
     await fc.assert(
       fc.asyncProperty(
         tableArbitrary,
@@ -183,7 +183,7 @@ describe('pages', () => {
     );
   });
 
-  it('continue with absent values when an alternative requires present ones', async () => {
+  it('the pages of a list continue with absent values when an alternative requires present ones', async () => {
     await pool.query('TRUNCATE samples');
     const rows = fc
       .sample(rowArbitrary, { seed: 5, numRuns: 12 })
@@ -198,7 +198,7 @@ describe('pages', () => {
     expect(await walk(request)).toEqual(reference(rows, request).map(({ id }) => id));
   });
 
-  it('contain exactly the requested results', async () => {
+  it('the pages of a list contain exactly the requested results', async () => {
     await pool.query('TRUNCATE samples');
     await insert([
       {
@@ -248,7 +248,7 @@ describe('pages', () => {
     expect(first.headers.Link).toBe(`</v1/x?sort=id:asc&limit=1&cursor=${first.pagination.nextCursor}>; rel="next"`);
   });
 
-  it('refuse a cursor with another filter or sort order, and accept one with another limit or fields', async () => {
+  it('the pages of a list reject a cursor with another filter or sort order, and accept one with another limit or fields', async () => {
     const base = { filters: { brand: { eq: 'A' } }, pagination: { limit: 1 } };
     const { nextCursor: cursor } = (await page(fromBody(sample, base))).pagination;
     const next = (change: object) => page(fromBody(sample, { ...base, pagination: { limit: 1, cursor }, ...change }));
@@ -274,7 +274,7 @@ describe('pages', () => {
     [{ rating: { lt: 0 } }],
     [{ rating: { in: [-1, 5.1] } }],
     [{ price: { gte: 2 }, or: [{ price: { lt: 2 } }, { rating: { gte: 5.1 } }] }],
-  ])('are empty, without a query, for %j', async (filters) => {
+  ])('the pages of a list are empty, without a query, for %j', async (filters) => {
     const unreachable = { query: () => Promise.reject(new Error('the database was asked')) } as unknown as pg.Pool;
     const given = { collection, criteria: fromBody(sample, { filters }), pool: unreachable, context: undefined };
     const empty = JSON.stringify({ items: [], pagination: { limit: 20, hasMore: false } });
@@ -288,14 +288,14 @@ describe('pages', () => {
     [{ rating: { ne: 6 } }],
     [{ price: { gte: 10, lte: 10 } }],
     [{ or: [{ rating: { eq: 6 } }, { rating: { eq: 5 } }] }],
-  ])('are read for %j, which a row can meet', async (filters) => {
+  ])('the pages of a list are read for %j, which a row can meet', async (filters) => {
     await pool.query('TRUNCATE samples');
     const row = { name: 'a', brand: 'A', price: 1000, rating: 50, status: 'active', createdAt: '2026-11-21T03:00:00Z' };
     await insert([{ ...row, id: '00000000-0000-7000-8000-000000000001' }]);
     expect((await page(fromBody(sample, { filters }))).items).toHaveLength(1);
   });
 
-  it('answer a slow query with 422', async () => {
+  it('the pages of a list answer a slow query with 422', async () => {
     const slow = new pg.Pool({ connectionString: database.urls.catalogue, statement_timeout: 20 });
     slow.on('error', () => {}); // its database may be dropped before its last connection has closed
     const patient = { ...sample, from: 'samples CROSS JOIN LATERAL (SELECT pg_sleep(samples.price_minor)) AS slowly' };
@@ -314,7 +314,7 @@ describe('a scope', () => {
   const scoped = { ...sample, scope: { brand: { column: 'brand', cast: 'text' } } } as const;
   const own = openCollection(scoped, cursors);
 
-  it('is never widened by filters, alternatives, sorts, projections or cursors', async () => {
+  it('a scope is never widened by filters, alternatives, sorts, projections or cursors', async () => {
     await fc.assert(
       fc.asyncProperty(tableArbitrary, criteria(3, pool0), async (rows, request) => {
         await pool.query('TRUNCATE samples');
@@ -354,10 +354,13 @@ describe('a scope', () => {
     );
   });
 
-  it.each([{}, { other: 'A' }, { brand: 'A', other: 'A' }])('is a programming error when it is %j', async (scope) => {
-    const request = { collection: own, criteria: fromBody(sample, {}), pool, context: undefined, scope };
-    await expect(readPage(request as never)).rejects.toThrow(TypeError);
-  });
+  it.each([{}, { other: 'A' }, { brand: 'A', other: 'A' }])(
+    'a scope is a programming error when it is %j',
+    async (scope) => {
+      const request = { collection: own, criteria: fromBody(sample, {}), pool, context: undefined, scope };
+      await expect(readPage(request as never)).rejects.toThrow(TypeError);
+    },
+  );
 });
 
 describe('both spellings', () => {

@@ -50,13 +50,13 @@ describe('a connection', () => {
   ];
   const long = { filters: { or: [1, 2, 3, 4, 5].map((group) => ({ brand: { in: brands(8, group) } })) } };
 
-  it('has usual statements prepared, and no long ones', async () => {
+  it('a connection has usual statements prepared, and no long ones', async () => {
     for (const body of [...usual, long]) await ask(body);
     expect(textOf(long).length).toBeGreaterThan(8_000);
     expect((await prepared()).sort()).toEqual(usual.map(textOf).sort());
   });
 
-  it('limits the characters of all named statements, and names each statement once', async () => {
+  it('a connection limits the characters of all named statements, and names each statement once', async () => {
     const shapes = Array.from({ length: 100 }, (_, index) => ({
       filters: { brand: { in: brands(8) } },
       pagination: { limit: index + 1 },

@@ -34,7 +34,7 @@ afterAll(() => {
 });
 
 describe('a document that refers to another file', () => {
-  it('gets the components that it needs, directly or indirectly, and no others', () => {
+  it('a document that refers to another file gets the components that it needs, directly or indirectly, and no others', () => {
     const file = write(
       'service/openapi.yaml',
       `paths: { /a: { get: { responses: { "404": { $ref: "../common.yaml#/components/responses/NotFound" } } } } }
@@ -60,12 +60,12 @@ components: { schemas: { Own: { $ref: "../common.yaml#/components/schemas/Tree" 
     });
   });
 
-  it('is refused when the component does not exist', () => {
+  it('a document that refers to another file is rejected when the component does not exist', () => {
     const file = write('missing.yaml', 'paths: { /a: { $ref: "common.yaml#/components/schemas/Missing" } }\n');
     expect(() => bundleDocument(file)).toThrow('common.yaml has no component #/components/schemas/Missing');
   });
 
-  it('is refused when it defines a component of the same name itself', () => {
+  it('a document that refers to another file is rejected when it defines a component of the same name itself', () => {
     const file = write(
       'twice.yaml',
       `paths: { /a: { $ref: "common.yaml#/components/schemas/Problem" } }
@@ -75,7 +75,7 @@ components: { schemas: { Id: { type: integer } } }
     expect(() => bundleDocument(file)).toThrow('both define schemas/Id');
   });
 
-  it('is refused when it is not an OpenAPI document but has to be one', () => {
+  it('a document that refers to another file is rejected when it is not an OpenAPI document but has to be one', () => {
     expect(() => readDocument(join(folder, 'common.yaml'))).toThrow('is not an OpenAPI document');
   });
 });

@@ -38,7 +38,7 @@ describe('a database that the shop creates', () => {
 });
 
 describe('a database with another encoding', () => {
-  it('is refused by migrations, which name the encoding that the shop needs', async () => {
+  it('a database with another encoding is rejected by migrations, which name the encoding that the shop needs', async () => {
     await expect(migrate({ url: latinUrl, folder: `${serviceFolder('orders')}/migrations` })).rejects.toThrow(
       `the database ${latin} has the encoding LATIN1: create a database with ENCODING 'UTF8' TEMPLATE template0`,
     );
@@ -47,7 +47,7 @@ describe('a database with another encoding', () => {
 });
 
 describe('a database whose locale has another version than its indexes', () => {
-  it('is a warning when a service starts, with the commands that repair it', async () => {
+  it('a database whose locale has another version than its indexes is a warning when a service starts, with the commands that repair it', async () => {
     const services = await startServices(['notifications'], { shared: false });
     try {
       expect(services.service('notifications').output()).not.toContain('REFRESH COLLATION VERSION');

@@ -43,7 +43,7 @@ afterAll(async () => {
 describe('migrate', () => {
   const options = () => ({ url: testDatabase.urls.orders, folder });
 
-  it('applies each migration once, also when two runs start concurrently', async () => {
+  it('a migration applies each migration once, also when two runs start concurrently', async () => {
     expect(await pendingMigrations(database.pool, folder)).toContain('0001_things.sql');
     const [first, second] = await Promise.all([migrate(options()), migrate(options())]);
     expect([...first, ...second].filter((name) => name === '0001_things.sql')).toHaveLength(1);
@@ -51,14 +51,14 @@ describe('migrate', () => {
     expect(await migrate(options())).toEqual([]);
   });
 
-  it('undoes a migration that fails and tries it again', async () => {
+  it('a migration undoes a migration that fails and tries it again', async () => {
     writeFileSync(join(folder, '0002_more.sql'), 'CREATE TABLE more (id int); SELECT 1/0;');
     await expect(migrate(options())).rejects.toThrow('division by zero');
     writeFileSync(join(folder, '0002_more.sql'), 'CREATE TABLE more (id int)');
     expect(await migrate(options())).toEqual(['0002_more.sql']);
   });
 
-  it('creates an index that no write waits for, also when two runs start concurrently', async () => {
+  it('a migration creates an index that no write waits for, also when two runs start concurrently', async () => {
     const file = join(folder, '0003_index.concurrently.sql');
     const statements = [
       '-- For lists by number.',
@@ -79,7 +79,7 @@ describe('migrate', () => {
     expect(rows).toEqual([{ valid: true }]);
   });
 
-  it('gives up the wait for a lock after a second, so that requests pass, and tries again', async () => {
+  it('a migration gives up the wait for a lock after a second, so that requests pass, and tries again', async () => {
     writeFileSync(join(folder, '0004_column.sql'), 'ALTER TABLE things ADD COLUMN note text');
     const reader = await database.pool.connect();
     let migrating: Promise<string[]>;
@@ -105,7 +105,7 @@ describe('migrate', () => {
     expect(await migrating).toEqual(['0004_column.sql']);
   });
 
-  it('tries again after a deadlock with a transaction', async () => {
+  it('a migration tries again after a deadlock with a transaction', async () => {
     const statements = [
       'DROP INDEX CONCURRENTLY IF EXISTS things_id;',
       'CREATE INDEX CONCURRENTLY things_id ON things (id);',
@@ -133,7 +133,7 @@ describe('migrate', () => {
     expect(await migrating).toEqual(['0005_index.concurrently.sql']);
   });
 
-  it('leaves the other schemas out of reach', async () => {
+  it('a migration leaves the other schemas out of reach', async () => {
     await expect(database.pool.query('CREATE TABLE catalogue.x (id int)')).rejects.toThrow(
       'permission denied for schema catalogue',
     );
@@ -144,7 +144,7 @@ describe('migrate', () => {
 });
 
 describe('assertCurrency', () => {
-  it('refuses another currency than the stored one', async () => {
+  it('assertCurrency rejects another currency than the stored one', async () => {
     await assertCurrency(database.pool, 'EUR');
     await assertCurrency(database.pool, 'EUR');
     await expect(assertCurrency(database.pool, 'JPY')).rejects.toThrow(
@@ -152,7 +152,7 @@ describe('assertCurrency', () => {
     );
   });
 
-  it('stores the decimals in a schema of an earlier version, and refuses others', async () => {
+  it('assertCurrency stores the decimals in a schema of an earlier version, and rejects others', async () => {
     await database.pool.query('UPDATE shop_currency SET decimals = NULL');
     await assertCurrency(database.pool, 'EUR');
     const { rows } = await database.pool.query('SELECT code, decimals FROM shop_currency');
@@ -173,7 +173,7 @@ describe('transaction', () => {
     expect(rows).toEqual([{ n: 5 }]);
   });
 
-  it('rolls back when the work throws, and names the constraint', async () => {
+  it('a transaction rolls back when the work throws, and names the constraint', async () => {
     const error: unknown = await database
       .transaction(async (tx) => {
         await sql(tx, 'INSERT INTO things VALUES (2, 1)');
@@ -184,7 +184,7 @@ describe('transaction', () => {
     expect((await database.pool.query('SELECT id FROM things WHERE id = 2')).rowCount).toBe(0);
   });
 
-  it('prepares a statement once, unless it is to be planned each time', async () => {
+  it('a transaction prepares a statement once, unless it is to be planned each time', async () => {
     const kept = await database.transaction(async (tx) => {
       await sql(tx, 'SELECT id FROM things JOIN unnest($1::int[]) AS kept (wanted) ON id = wanted', [[1, 2]]);
       const options = { planEachTime: true };
@@ -197,7 +197,7 @@ describe('transaction', () => {
     expect(kept.map(({ statement }) => statement)).toEqual([expect.stringContaining('AS kept')]);
   });
 
-  it('retries a deadlock, so that both sides succeed', async () => {
+  it('a transaction retries a deadlock, so that both sides succeed', async () => {
     await database.pool.query('INSERT INTO things VALUES (10, 1), (11, 1)');
     const add = (first: number, second: number) =>
       database.transaction(async (tx) => {
@@ -210,7 +210,7 @@ describe('transaction', () => {
     expect(rows).toEqual([{ n: 3 }, { n: 3 }]);
   });
 
-  it('calls afterCommit listeners once the rows are visible, and only then', async () => {
+  it('a transaction calls afterCommit listeners once the rows are visible, and only then', async () => {
     const visible = async () => (await database.pool.query('SELECT FROM things WHERE id = 20')).rowCount;
     const called: Promise<number | null>[] = [];
     await database.transaction(async (tx) => {
@@ -227,7 +227,7 @@ describe('transaction', () => {
     expect(called).toHaveLength(1);
   });
 
-  it('fails when a statement failed and the work went on', async () => {
+  it('a transaction fails when a statement failed and the work went on', async () => {
     const work = database.transaction(async (tx) => {
       await sql(tx, 'INSERT INTO things VALUES (21, 0)').catch(() => {});
     });
@@ -235,7 +235,7 @@ describe('transaction', () => {
     await expect(database.transaction((tx) => sql(tx, 'SELECT 1 AS one'))).resolves.toEqual([{ one: 1 }]);
   });
 
-  it('refuses a statement after its end, which would run in another transaction', async () => {
+  it('a transaction rejects a statement after its end, which would run in another transaction', async () => {
     let ended: Transaction | undefined;
     await database.transaction(async (tx) => {
       ended = tx;
@@ -243,7 +243,7 @@ describe('transaction', () => {
     await expect(sql(ended as Transaction, 'SELECT 1')).rejects.toThrow('the transaction is over');
   });
 
-  it('uses no more connections than the pool has, and waits for one', async () => {
+  it('a transaction uses no more connections than the pool has, and waits for one', async () => {
     const small = connectDatabase({ url: testDatabase.urls.orders, name: 'small', log, poolSize: 2 });
     const used = () =>
       small.transaction(async (tx) => {
@@ -259,7 +259,7 @@ describe('transaction', () => {
     await small.close();
   });
 
-  it('does not make a ping wait for a connection of the pool', async () => {
+  it('a transaction does not make a ping wait for a connection of the pool', async () => {
     const small = connectDatabase({ url: testDatabase.urls.orders, name: 'small', log, poolSize: 1 });
     const order: string[] = [];
     await small.transaction(async (tx) => {
@@ -272,7 +272,7 @@ describe('transaction', () => {
     await small.close();
   });
 
-  it('gives up after three attempts', async () => {
+  it('a transaction gives up after three attempts', async () => {
     let attempts = 0;
     const work = database.transaction(async (tx) => {
       attempts += 1;
@@ -284,7 +284,7 @@ describe('transaction', () => {
 });
 
 describe('an unavailable database', () => {
-  it('is distinguished from a fault of the program', async () => {
+  it('an unavailable database is distinguished from a fault of the program', async () => {
     const away = connectDatabase({ url: 'postgres://nobody:x@127.0.0.1:9/none', name: 'test', log });
     const errors = await Promise.all([
       away.ping().catch((error: unknown) => error),
@@ -295,7 +295,7 @@ describe('an unavailable database', () => {
     await away.close();
   });
 
-  it('does not end the process when it ends a connection as it is established', async () => {
+  it('an unavailable database does not end the process when it ends a connection as it is established', async () => {
     const message = (type: string, content: Buffer) => {
       const length = Buffer.alloc(4);
       length.writeInt32BE(content.length + 4);
@@ -325,7 +325,7 @@ describe('an unavailable database', () => {
     server.close();
   });
 
-  it('closes silent connections that were never closed by the server', async () => {
+  it('an unavailable database closes silent connections that were never closed by the server', async () => {
     const proxy = await startProxy(testDatabase.urls.orders);
     const behind = connectDatabase({ url: proxy.url, name: 'test', log, statementTimeout: 500 });
     const one = () => behind.transaction((tx) => sql(tx, 'SELECT 1 AS one'));
@@ -339,7 +339,7 @@ describe('an unavailable database', () => {
     await proxy.close();
   });
 
-  it('replaces a connection after an hour of use, and prepares named statements again', async () => {
+  it('an unavailable database replaces a connection after an hour of use, and prepares named statements again', async () => {
     const timers = jest.spyOn(globalThis, 'setTimeout');
     const busy = connectDatabase({ url: testDatabase.urls.orders, name: 'test', log, poolSize: 1 });
     const named = { name: 'who', text: 'SELECT pg_backend_pid() AS pid' };
@@ -356,7 +356,7 @@ describe('an unavailable database', () => {
     await busy.close();
   });
 
-  it('loses its connections and works again', async () => {
+  it('an unavailable database loses its connections and works again', async () => {
     const terminate =
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity ' +
       'WHERE usename = current_user AND datname = current_database() AND pid <> pg_backend_pid()';

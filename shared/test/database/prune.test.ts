@@ -36,14 +36,14 @@ describe('prune', () => {
       VALUES ('a', 'o', 'young', 'x', 201, '{}', now() - interval '23 hours')`);
   });
 
-  it('deletes a backlog of more than one batch in one round, and nothing else', async () => {
+  it('prune() deletes a backlog of more than one batch in one round, and nothing else', async () => {
     expect(await prune(database.pool, expiredResponses)).toBe(backlog);
     expect(await keys()).toBe(1);
     expect(await keys("key = 'young'")).toBe(1);
     expect(await prune(database.pool, expiredResponses)).toBe(0);
   });
 
-  it('keeps earlier deletions when a later batch fails, and deletes the remaining rows the next time', async () => {
+  it('prune() keeps earlier deletions when a later batch fails, and deletes the remaining rows the next time', async () => {
     await query(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not this one'; END $$;
       CREATE TRIGGER refuse BEFORE DELETE ON idempotency_keys FOR EACH ROW WHEN (OLD.key = '11000')
@@ -54,7 +54,7 @@ describe('prune', () => {
     expect(await prune(database.pool, expiredResponses)).toBe(backlog - 10_000);
   });
 
-  it('skips rows that another transaction has locked, and does not wait', async () => {
+  it('prune() skips rows that another transaction has locked, and does not wait', async () => {
     await database.transaction(async (tx) => {
       await sql(tx, "SELECT FROM idempotency_keys WHERE key = '1' FOR UPDATE");
       expect(await prune(database.pool, expiredResponses)).toBe(backlog - 1);
@@ -62,13 +62,13 @@ describe('prune', () => {
     expect(await prune(database.pool, expiredResponses)).toBe(1);
   });
 
-  it('deletes each row once when several prune', async () => {
+  it('prune() deletes each row once when several prune', async () => {
     const deleted = await Promise.all([1, 2, 3].map(() => prune(database.pool, expiredResponses)));
     expect(deleted.reduce((sum, each) => sum + each, 0)).toBe(backlog);
     expect(await keys()).toBe(1);
   });
 
-  it('starts immediately, and stops after the batch in progress', async () => {
+  it('prune() starts immediately, and stops after the batch in progress', async () => {
     await startPruning(database.pool, [expiredResponses], log)();
     expect(await keys()).toBe(backlog - 5_000 + 1);
   });

@@ -45,7 +45,7 @@ describe('before a failover', () => {
     expect(await portOf(listOf(standby, primary))).toBe(portIn(postgres.primaryUrl));
   });
 
-  it('connects to the primary while other servers of the list refuse or do not answer', async () => {
+  it('connects to the primary while other servers of the list reject or do not answer', async () => {
     const began = performance.now();
     const list = listOf('127.0.0.1:1', silentHost(), hostOf(postgres.primaryUrl));
     expect(await portOf(list)).toBe(portIn(postgres.primaryUrl));
@@ -77,7 +77,7 @@ describe('after a failover', () => {
     );
   }
 
-  it('leaves a former primary that still accepts writes', async () => {
+  it('leaves a previous primary that still accepts writes', async () => {
     const port = "SELECT current_setting('port')::int AS port";
     const { primaryUrl: former, replicaUrl: next } = postgres;
     // Two idle connections to the first primary.

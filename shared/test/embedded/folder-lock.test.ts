@@ -17,44 +17,44 @@ afterEach(async () => {
 });
 
 describe('the lock of a folder', () => {
-  it('is had by one at a time', async () => {
+  it('the lock of a folder is had by one at a time', async () => {
     const lock = await lockFolder(folder);
     await expect(lockFolder(folder)).rejects.toThrow(`${folder} is in use by process ${process.pid}`);
     await lock.release();
     await (await lockFolder(folder)).release();
   });
 
-  it('leaves nothing behind', async () => {
+  it('the lock of a folder leaves nothing behind', async () => {
     await (await lockFolder(folder)).release();
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('is taken over from a process that has ended, with a message', async () => {
+  it('the lock of a folder is taken over from a process that has ended, with a message', async () => {
     await writeFile(join(folder, 'lock'), '4000000 1 nowhere');
     const lock = await lockFolder(folder);
     expect(lock.previousOwner).toBe('4000000 1 nowhere');
     await lock.release();
   });
 
-  it('is taken over from a dead process whose id another process has', async () => {
+  it('the lock of a folder is taken over from a dead process whose id another process has', async () => {
     await writeFile(join(folder, 'lock'), `${process.pid} 1 at another time`);
     await (await lockFolder(folder)).release();
   });
 
-  it('replaces a lock whose file is incomplete', async () => {
+  it('the lock of a folder replaces a lock whose file is incomplete', async () => {
     await writeFile(join(folder, 'lock'), '');
     await (await lockFolder(folder)).release();
   });
 });
 
 describe('the identity of a process', () => {
-  it('stays the same while it runs', async () => {
+  it('the identity of a process stays the same while it runs', async () => {
     const identity = await processIdentity(process.pid);
     expect(identity).toMatch(new RegExp(`^${process.pid} `));
     expect(await processIdentity(process.pid)).toBe(identity);
   });
 
-  it('is missing for a process that is not there', async () => {
+  it('the identity of a process is missing for a process that is not there', async () => {
     expect(await processIdentity(4_000_000)).toBeUndefined();
   });
 });

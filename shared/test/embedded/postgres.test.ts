@@ -58,13 +58,13 @@ async function startElsewhere(): Promise<{ url: string; kill(): Promise<void> }>
 }
 
 describe('the embedded PostgreSQL', () => {
-  it('begins anew where a first start was interrupted', async () => {
+  it('the embedded PostgreSQL begins anew where a first start was interrupted', async () => {
     await mkdir(join(dataDir(), 'cluster.partial', 'left over'), { recursive: true });
     await (await startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).stop();
     expect((await readdir(dataDir())).sort()).toEqual(['cluster', 'password', 'postgres.log']);
   });
 
-  it('starts immediately after the process of a first start was killed during the initialization', async () => {
+  it('the embedded PostgreSQL starts immediately after the process of a first start was killed during the initialization', async () => {
     const path = join(folder, 'killed');
     const script = fileURLToPath(new URL('./keep-running.ts', import.meta.url));
     const child = spawn(process.execPath, [script, path], { stdio: 'ignore' });
@@ -84,7 +84,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('reports in one line why the data cannot be created', async () => {
+  it('the embedded PostgreSQL reports in one line why the data cannot be created', async () => {
     const path = join(folder, 'refused');
     await mkdir(path);
     const programs = join(folder, 'programs');
@@ -104,7 +104,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await readdir(path)).toEqual([]);
   });
 
-  it('keeps its data and password between starts', async () => {
+  it('the embedded PostgreSQL keeps its data and password between starts', async () => {
     const first = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.stop();
@@ -117,7 +117,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('is UTF-8, byte-wise, in UTC, durable, and listens on the loopback interface only', async () => {
+  it('the embedded PostgreSQL is UTF-8, byte-wise, in UTC, durable, and listens on the loopback interface only', async () => {
     const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
     try {
       const settings = [
@@ -138,7 +138,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('keeps password and log to its owner, and asks everybody for a password', async () => {
+  it('the embedded PostgreSQL keeps password and log to its owner, and asks everybody for a password', async () => {
     const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
     try {
       for (const name of ['password', 'postgres.log']) {
@@ -151,7 +151,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('refuses a second start on the same folder while the first runs', async () => {
+  it('the embedded PostgreSQL rejects a second start on the same folder while the first runs', async () => {
     const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
     try {
       await expect(startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).rejects.toThrow(
@@ -163,7 +163,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('ends by itself after the process that started it was killed during the start', async () => {
+  it('the embedded PostgreSQL ends by itself after the process that started it was killed during the start', async () => {
     const script = fileURLToPath(new URL('./keep-running.ts', import.meta.url));
     const child = spawn(process.execPath, [script, dataDir()], { stdio: 'ignore' });
     const processFile = join(dataDir(), 'cluster', 'postmaster.pid');
@@ -172,7 +172,7 @@ describe('the embedded PostgreSQL', () => {
     await eventually(() => expect(existsSync(processFile)).toBe(false), 15_000);
   });
 
-  it('takes over immediately from a process that was killed', async () => {
+  it('the embedded PostgreSQL takes over immediately from a process that was killed', async () => {
     const other = await startElsewhere();
     await ask(other.url, `CREATE TABLE before_the_kill AS SELECT 'x' AS mark`);
     await other.kill();
@@ -185,7 +185,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('ends by itself after the process that started it was killed', async () => {
+  it('the embedded PostgreSQL ends by itself after the process that started it was killed', async () => {
     const other = await startElsewhere();
     await other.kill();
     // The server refuses connections as soon as it begins to stop.
@@ -195,7 +195,7 @@ describe('the embedded PostgreSQL', () => {
     }, 15_000);
   });
 
-  it('is not held up by a process file that names another process by now', async () => {
+  it('the embedded PostgreSQL is not held up by a process file that names another process by now', async () => {
     // A process of the same user, because PostgreSQL takes no notice of those of other users.
     const other = spawn('sleep', ['60'], bareContext(await chooseUser(undefined)));
     try {
@@ -207,7 +207,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('leaves the process file to PostgreSQL, and finds the id that another program has by now', async () => {
+  it('the embedded PostgreSQL leaves the process file to PostgreSQL, and finds the id that another program has by now', async () => {
     const file = join(dataDir(), 'cluster', 'postmaster.pid');
     const ended = spawn('true');
     await once(ended, 'exit');
@@ -221,7 +221,7 @@ describe('the embedded PostgreSQL', () => {
     await rm(file);
   });
 
-  it('does not start beside a process of a former server that still uses the data', async () => {
+  it('the embedded PostgreSQL does not start beside a process of a previous server that still uses the data', async () => {
     const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
     const client = new pg.Client({ connectionString: server.url });
     client.on('error', () => undefined);
@@ -242,14 +242,14 @@ describe('the embedded PostgreSQL', () => {
     await eventually(async () => (await startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).stop());
   });
 
-  it('stops although it hangs, when the caller says so', async () => {
+  it('the embedded PostgreSQL stops although it hangs, when the caller says so', async () => {
     const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
     process.kill(await postmasterId(), 'SIGSTOP');
     await server.stop(true);
     await (await startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).stop();
   });
 
-  it('does not create data that must exist', async () => {
+  it('the embedded PostgreSQL does not create data that must exist', async () => {
     const path = join(folder, 'deleted');
     const start = () => startEmbeddedPostgres({ dataDir: path, durable: true, mustExist: true });
     await expect(start()).rejects.toThrow(`${path} is gone`);
@@ -258,14 +258,14 @@ describe('the embedded PostgreSQL', () => {
     expect(await readdir(path, { recursive: true })).toEqual(['cluster']);
   });
 
-  it('reports that it has ended unexpectedly', async () => {
+  it('the embedded PostgreSQL reports that it has ended unexpectedly', async () => {
     const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
     process.kill(await postmasterId(), 'SIGINT');
     await server.ended;
     await server.stop();
   });
 
-  it('reports in one line that the port is taken', async () => {
+  it('the embedded PostgreSQL reports in one line that the port is taken', async () => {
     const [port = 0] = await freePorts(1);
     const taken = createServer().listen(port, '127.0.0.1');
     await once(taken, 'listening');
@@ -280,15 +280,18 @@ describe('the embedded PostgreSQL', () => {
     await (await startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).stop();
   });
 
-  it.each(['file/below', 'file'])('reports in one line that it cannot write to %s', async (name) => {
-    await writeFile(join(folder, 'file'), '');
-    const path = join(folder, name);
-    await expect(startEmbeddedPostgres({ dataDir: path, durable: true })).rejects.toThrow(
-      new RegExp(`^cannot write to the data folder ${path} \\(\\w+\\)$`),
-    );
-  });
+  it.each(['file/below', 'file'])(
+    'the embedded PostgreSQL reports in one line that it cannot write to %s',
+    async (name) => {
+      await writeFile(join(folder, 'file'), '');
+      const path = join(folder, name);
+      await expect(startEmbeddedPostgres({ dataDir: path, durable: true })).rejects.toThrow(
+        new RegExp(`^cannot write to the data folder ${path} \\(\\w+\\)$`),
+      );
+    },
+  );
 
-  it('reports in one line that its password is missing', async () => {
+  it('the embedded PostgreSQL reports in one line that its password is missing', async () => {
     await rm(join(dataDir(), 'password'));
     await expect(startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).rejects.toThrow(
       /^cannot read the database's password in .* \(ENOENT\)$/,

@@ -22,7 +22,7 @@ const start = (url: string, refused: (error: StartError) => void = () => {}): Pr
 
 describe('startEvents', () => {
   it.each(['amqp', 'postgres'])(
-    'does not wait for a server that takes the connection and says nothing: %s',
+    'startEvents does not wait for a server that takes the connection and says nothing: %s',
     async (scheme) => {
       const sockets = new Set<Socket>();
       const silent = createServer((socket) => {
@@ -47,7 +47,7 @@ describe('startEvents', () => {
     },
   );
 
-  it('publishes earlier events when the broker becomes available', async () => {
+  it('startEvents publishes earlier events when the broker becomes available', async () => {
     const proxy = await startProxy(await testBroker());
     await proxy.cut();
     const events = await start(proxy.url);
@@ -61,7 +61,7 @@ describe('startEvents', () => {
     await proxy.close();
   });
 
-  it('reports that the broker refuses its password', async () => {
+  it('startEvents reports that the broker rejects its password', async () => {
     const url = new URL(await testBroker());
     url.password = 'wrong';
     const refusals: Error[] = [];

@@ -72,7 +72,7 @@ const inbox = () => idsIn('SELECT event_id AS id FROM inbox ORDER BY 1');
 const done = { kind: 'done' };
 
 describe('events that are handled together', () => {
-  it('take effect in one transaction, each once, also when one is among them twice or delivered again', async () => {
+  it('events that are handled together take effect in one transaction, each once, also when one is among them twice or delivered again', async () => {
     const [a, b, c] = [newId(), newId(), newId()];
     expect(await Promise.all([deliver(a), deliver(b), deliver(a)])).toEqual([done, done, done]);
     expect(handled).toHaveLength(1);
@@ -85,7 +85,7 @@ describe('events that are handled together', () => {
     expect(await inbox()).toEqual([a, b, c]);
   });
 
-  it('take effect without one that cannot be handled', async () => {
+  it('events that are handled together take effect without one that cannot be handled', async () => {
     const [a, poison, failing, d] = [newId(), newId(), newId(), newId()];
     unfit.set(poison, new PoisonError('never'));
     unfit.set(failing, new Error('not this time'));

@@ -78,20 +78,20 @@ const unrepresented: readonly Case[] = [
 
 describe('a condition', () => {
   it.each(read)(
-    'of a GET with If-Match %s and If-None-Match %s is answered with %i',
+    'a condition of a GET with If-Match %s and If-None-Match %s returns %i',
     async (match, noneMatch, status) => {
       const answer = await client.get(`/v1/notes/${newId()}`, { token, headers: headersOf(match, noneMatch) });
       expect(answer.status).toBe(status);
     },
   );
 
-  it('of a GET without an entity tag is met by * alone', async () => {
+  it('a condition of a GET without an entity tag is met by * alone', async () => {
     expect((await client.get('/v1/notes', { headers: { 'If-Match': '*' } })).status).toBe(200);
     expect((await client.get('/v1/notes', { headers: { 'If-Match': '"1"' } })).status).toBe(412);
   });
 
   it.each(represented)(
-    'of a POST to a readable address with If-Match %s and If-None-Match %s is answered with %i',
+    'a condition of a POST to a readable address with If-Match %s and If-None-Match %s returns %i',
     async (match, noneMatch, status) => {
       const before = effects;
       const headers = headersOf(match, noneMatch);
@@ -101,14 +101,14 @@ describe('a condition', () => {
   );
 
   it.each(unrepresented)(
-    'of a POST to another address with If-Match %s and If-None-Match %s is answered with %i',
+    'a condition of a POST to another address with If-Match %s and If-None-Match %s returns %i',
     async (match, noneMatch, status) => {
       const answer = await client.post(`/v1/notes/${newId()}/pin`, { headers: headersOf(match, noneMatch) });
       expect(answer.status).toBe(status);
     },
   );
 
-  it('is evaluated after the other checks of a request', async () => {
+  it('a condition is evaluated after the other checks of a request', async () => {
     const headers = { 'If-None-Match': '*' };
     expect((await client.post('/v1/notes', { body: { text: 'a' }, headers })).status).toBe(401);
     expect((await client.post('/v1/notes', { token, body: {}, headers })).status).toBe(400);

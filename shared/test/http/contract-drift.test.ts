@@ -67,7 +67,7 @@ async function serviceOf(replies: readonly (Result<object> | Problem)[], contrac
 const conforming: Result<object> = { status: 200, body: { a: 1 } };
 
 describe('the contract watch', () => {
-  it('reads a compressed body', async () => {
+  it('the contract watch reads a compressed body', async () => {
     const text = 'x'.repeat(2_000);
     const [valid, invalid] = [JSON.stringify({ text }), JSON.stringify([text])];
     const page = { status: 200, etag: '"1"' };
@@ -114,7 +114,7 @@ describe('the contract watch', () => {
     expect(JSON.stringify(warnings)).not.toContain('secret');
   });
 
-  it('looks at refusals too, and accepts the headers of a deprecation on them', async () => {
+  it('looks at error responses too, and accepts the headers of a deprecation on them', async () => {
     const { warnings, list } = await serviceOf(
       [new Problem('not-acceptable', 'No.'), new Problem('forbidden', 'No.')],
       1,
@@ -124,7 +124,7 @@ describe('the contract watch', () => {
     expect(warnings[0]?.deviations).toEqual(['status 403 is not documented']);
   });
 
-  it('reports nothing about responses without an operation, HEAD and 304', async () => {
+  it('the contract watch reports nothing about responses without an operation, HEAD and 304', async () => {
     const { warnings, list, url } = await serviceOf(
       [{ ...conforming, etag: '"1"' }, new Problem('forbidden', 'No.')],
       1,
@@ -145,7 +145,7 @@ describe('the contract watch', () => {
     ]);
   });
 
-  it('leaves out responses in pieces, which are too large to keep', async () => {
+  it('the contract watch leaves out responses in pieces, which are too large to keep', async () => {
     const pieces = async function* () {
       yield '["no ';
       yield 'object"]';
@@ -156,7 +156,7 @@ describe('the contract watch', () => {
     await eventually(() => expect(warnings).toMatchObject([{ status: 403, checked: 1 }]));
   });
 
-  it('is off by default, and checks the configured share of responses', async () => {
+  it('the contract watch is off by default, and checks the configured share of responses', async () => {
     expect(readConfig({}, { watch: share('CONTRACT_WATCH', 0) })).toEqual({ watch: 0 });
     expect(readConfig({ CONTRACT_WATCH: '.01' }, { watch: share('CONTRACT_WATCH', 0) })).toEqual({ watch: 0.01 });
     for (const wrong of ['2', '-1', '1%', 'yes', '1e-2'])

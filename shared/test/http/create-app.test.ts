@@ -100,7 +100,7 @@ const post = (body: unknown, headers: Record<string, string> = {}) =>
   client.post('/v1/notes', { token, body, headers });
 
 describe('contract', () => {
-  it('refuses to start when an operation has no function or a function no operation', () => {
+  it('rejects to start when an operation has no function or a function no operation', () => {
     const options = { name: 'notes', contract, context: {}, verifier, health: createHealth(), log };
     const result = async () => ({ status: 200 });
     expect(() => createApp({ ...options, operations: { listNotes: result, createNote: result } })).toThrow(
@@ -131,7 +131,7 @@ describe('contract', () => {
     expect((await client.post('/v1/notes', { body: {} })).body.detail).toContain('POST /v1/tokens');
   });
 
-  it('answers 405 with Allow for a known path with another method, and OPTIONS with Allow', async () => {
+  it('returns 405 with Allow for a known path with another method, and OPTIONS with Allow', async () => {
     const refused = await client.call('DELETE', '/v1/notes');
     expect([refused.status, refused.body.code, refused.headers.allow]).toEqual([
       405,
@@ -155,7 +155,7 @@ describe('contract', () => {
     expect(headers.link).toBe('</docs/notes>; rel="deprecation"; type="text/html"');
   });
 
-  it('announces it beside a link to the next page, and with a refusal', async () => {
+  it('announces it beside a link to the next page, and with an error response', async () => {
     const deprecation = '</docs/notes>; rel="deprecation"; type="text/html"';
     expect((await client.get('/v1/notes?limit=1')).headers.link).toBe(`${nextPage}, ${deprecation}`);
     const { status, headers } = await client.get('/v1/notes?limit=0');
@@ -180,7 +180,7 @@ describe('contract', () => {
     'application/json;q=0, text/html',
     'application/json-patch+json',
     '*/*;q=0',
-  ])('answers 406 to Accept: %s', async (accept) => {
+  ])('returns 406 to Accept: %s', async (accept) => {
     expect((await client.get('/v1/notes', { headers: { Accept: accept } })).body.code).toBe('not-acceptable');
   });
 
@@ -193,7 +193,7 @@ describe('contract', () => {
     expect((await client.get('/v1/notes', { headers: { Accept: accept } })).status).toBe(200);
   });
 
-  it.each(['{}', '{"a":1}', 'no JSON at all'])('refuses a body for an operation without one: %s', async (rawBody) => {
+  it.each(['{}', '{"a":1}', 'no JSON at all'])('rejects a body for an operation without one: %s', async (rawBody) => {
     const before = effects;
     const refused = await client.post(`/v1/notes/${newId()}/pin`, { rawBody });
     expect(refused).toMatchObject({ status: 400, body: { errors: [{ pointer: '', detail: 'must be absent' }] } });
@@ -250,7 +250,7 @@ describe('parameters', () => {
     'limit=1.5',
     'limit=02',
     'limit=-02',
-  ])('refuses ?%s', async (query) => {
+  ])('rejects ?%s', async (query) => {
     const answer = await client.get(`/v1/notes?${query}`);
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid-request']);
     expect(answer.body.errors[0]?.parameter).toBe(query.split('=')[0]);
@@ -298,7 +298,7 @@ describe('bodies', () => {
     ['a member given twice', '{"text":"a","rank":1,"rank":2}', '/rank'],
     ['deep nesting', `{"text":"a","tags":${'['.repeat(40)}${']'.repeat(40)}}`, `/tags${'/0'.repeat(31)}`],
   ];
-  it.each(bad)('refuses %s', async (_name, rawBody, pointer) => {
+  it.each(bad)('rejects %s', async (_name, rawBody, pointer) => {
     const before = effects;
     const answer = await client.post('/v1/notes', { token, rawBody });
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid-request']);
@@ -306,17 +306,17 @@ describe('bodies', () => {
     expect(effects).toBe(before);
   });
 
-  it('refuses bytes that are not UTF-8', async () => {
+  it('rejects bytes that are not UTF-8', async () => {
     const answer = await client.post('/v1/notes', { token, rawBody: new Uint8Array([0x22, 0xff, 0x22]) });
     expect([answer.status, answer.body.errors]).toEqual([400, [{ pointer: '', detail: 'is not valid UTF-8' }]]);
   });
 
-  it('refuses an empty body where one is required', async () => {
+  it('rejects an empty body where one is required', async () => {
     expect((await client.post('/v1/notes', { token })).body.errors).toEqual([{ pointer: '', detail: 'is required' }]);
   });
 
   it.each(['text/plain', 'application/xml', 'application/merge-patch+json', 'application/json; charset=latin1', ''])(
-    'answers 415 for %p and says what is taken',
+    'returns 415 for %p and says what is taken',
     async (type) => {
       const answer = await client.post('/v1/notes', {
         token,
@@ -331,14 +331,14 @@ describe('bodies', () => {
     },
   );
 
-  it('answers 415 for a content encoding and names the media type and the encoding that are accepted', async () => {
+  it('returns 415 for a content encoding and names the media type and the encoding that are accepted', async () => {
     const headers = { 'Content-Encoding': 'gzip' };
     const answer = await client.post('/v1/notes', { token, rawBody: '{"text":"a"}', headers });
     expect([answer.status, answer.body.code]).toEqual([415, 'unsupported-media-type']);
     expect(answer.headers).toMatchObject({ 'accept-post': 'application/json', 'accept-encoding': 'identity' });
   });
 
-  it('answers 413 past 100 KiB where the contract has no lower bound', async () => {
+  it('returns 413 past 100 KiB where the contract has no lower bound', async () => {
     const answer = await post({ text: 'x'.repeat(100 * 1024) });
     expect([answer.status, answer.body.code]).toEqual([413, 'content-too-large']);
     expect(answer.body.detail).toBe('The body is larger than 102400 bytes.');
@@ -347,7 +347,7 @@ describe('bodies', () => {
   it.each([
     ['announced', (text: string) => text],
     ['without a length', (text: string) => new Blob([text]).stream()],
-  ])('answers 413 past the x-max-bytes of the operation, %s', async (_name, body) => {
+  ])('returns 413 past the x-max-bytes of the operation, %s', async (_name, body) => {
     const { port } = server.address() as AddressInfo;
     const send = async (bytes: number): Promise<[number, { detail?: string }]> => {
       const init = {
@@ -367,7 +367,7 @@ describe('bodies', () => {
     ['members', `{${Array.from({ length: 1_001 }, (_, index) => `"m${index}":1`).join()}}`],
     ['members', `{${'"m":1,'.repeat(1_000)}"m":1}`],
     ['elements', `{"tags":[${'0,'.repeat(4_000)}0]}`],
-  ])('refuses too many %s by their number alone', async (part, rawBody) => {
+  ])('rejects too many %s by their number alone', async (part, rawBody) => {
     const answer = await client.post('/v1/notes', { token, rawBody });
     const [most, actual] = part === 'members' ? [1_000, 1_001] : [4_000, 4_001];
     const detail = `must have at most ${most} ${part}; these are ${actual}`;
@@ -380,7 +380,7 @@ describe('bodies', () => {
 });
 
 describe('who calls', () => {
-  it('answers 401 with a challenge without a token, and with one that is forged or expired', async () => {
+  it('returns 401 with a challenge without a token, and with one that is forged or expired', async () => {
     const path = `/v1/notes/${newId()}`;
     for (const bearer of [
       undefined,
@@ -394,7 +394,7 @@ describe('who calls', () => {
     }
   });
 
-  it('answers 403 naming the scope that is missing', async () => {
+  it('returns 403 naming the scope that is missing', async () => {
     const answer = await client.post('/v1/notes', { token: await issuer.sign(), body: { text: 'a' } });
     expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
     expect(answer.headers['www-authenticate']).toContain('scope="notes:write"');
@@ -424,7 +424,7 @@ describe('request identity', () => {
 });
 
 describe('conditional requests', () => {
-  it('answers 304 when If-None-Match names the version', async () => {
+  it('returns 304 when If-None-Match names the version', async () => {
     const path = `/v1/notes/${newId()}`;
     for (const tag of ['"7"', 'W/"7"', '"6", "7"', '*', '"a,b", "7"', ', "a,,b",,W/"7" ,', '",","7"']) {
       const answer = await client.get(path, { token, headers: { 'If-None-Match': tag } });
@@ -489,7 +489,7 @@ describe('idempotency', () => {
     expect((await post({ text: 'a' }, second)).status).toBe(201);
   });
 
-  it('stores the 100 newest refusals of an account, none that is longer than 16 KiB, and every success', async () => {
+  it('stores the 100 newest error responses of an account, none that is longer than 16 KiB, and every success', async () => {
     const other = await issuer.sign({ scopes: ['notes:write'] });
     const send = (text: string, key: string) =>
       client.post('/v1/notes', { token: other, body: { text }, headers: { 'Idempotency-Key': key } });
@@ -525,14 +525,14 @@ describe('idempotency', () => {
     expect((await send('a', `${prefix} success`)).headers['idempotency-replayed']).toBe('true');
   });
 
-  it('answers 422 for the same key with another request', async () => {
+  it('returns 422 for the same key with another request', async () => {
     const key = { 'Idempotency-Key': newId() };
     await post({ text: 'a' }, key);
     const answer = await post({ text: 'b' }, key);
     expect([answer.status, answer.body.code]).toEqual([422, 'idempotency-key-reused']);
   });
 
-  it('answers 409 with Retry-After while the first request runs', async () => {
+  it('returns 409 with Retry-After while the first request runs', async () => {
     const key = { 'Idempotency-Key': newId() };
     let release = (): void => {};
     const running = new Promise<void>((started) => {
@@ -551,7 +551,7 @@ describe('idempotency', () => {
     expect((await first).status).toBe(201);
   });
 
-  it('keeps a refusal, with its effects undone', async () => {
+  it('keeps an error response, with its effects undone', async () => {
     const key = { 'Idempotency-Key': newId() };
     work = async () => {
       throw new Problem('insufficient-stock', 'Not enough.', { errors: [{ pointer: '/text', detail: 'is too much' }] });
@@ -603,7 +603,7 @@ describe('a result in pieces', () => {
     pieces = undefined;
   });
 
-  it('is one text without a length', async () => {
+  it('a result in pieces is one text without a length', async () => {
     pieces = async function* () {
       yield '{"a":';
       yield '1}';
@@ -617,7 +617,7 @@ describe('a result in pieces', () => {
     ]);
   });
 
-  it('has no piece for HEAD', async () => {
+  it('a result in pieces has no piece for HEAD', async () => {
     let taken = 0;
     pieces = async function* () {
       taken += 1;
@@ -630,7 +630,7 @@ describe('a result in pieces', () => {
   it.each([
     ['a problem', new Problem('service-unavailable', 'Gone.'), 'service-unavailable'],
     ['an unexpected error', new Error('broken'), 'internal-error'],
-  ])('is broken off and logged by %s after the first piece', async (_, failure, message) => {
+  ])('a result in pieces is broken off and logged by %s after the first piece', async (_, failure, message) => {
     pieces = async function* () {
       yield '{"a":1';
       // Without this pause, the client might see the end before the beginning.
@@ -643,7 +643,7 @@ describe('a result in pieces', () => {
     await eventually(() => expect(lines.at(-1)).toMatchObject({ msg: message }));
   });
 
-  it('waits for a client that does not read, and ends when it leaves', async () => {
+  it('a result in pieces waits for a client that does not read, and ends when it leaves', async () => {
     let taken = 0;
     let ended = false;
     pieces = async function* () {
@@ -669,7 +669,7 @@ describe('a result in pieces', () => {
 });
 
 describe('an unavailable database', () => {
-  it('answers 503 with Retry-After and recovers', async () => {
+  it('an unavailable database returns 503 with Retry-After and recovers', async () => {
     const { rows } = await database.pool.query<{ name: string }>('SELECT current_database() AS name');
     const name = rows[0]?.name ?? '';
     work = async () => {
@@ -696,7 +696,7 @@ describe('the log', () => {
     return { status, requestId: headers['x-request-id'] };
   };
 
-  it('logs in one line why a dependency is unavailable', async () => {
+  it('the log logs in one line why a dependency is unavailable', async () => {
     const cause = new Error('catalogue answered 503');
     const { status, requestId } = await failing(new Problem('service-unavailable', 'Try again.', { cause }));
     expect(status).toBe(503);
@@ -706,7 +706,7 @@ describe('the log', () => {
     expect(JSON.stringify(lines)).not.toContain('stack');
   });
 
-  it('does not log the query of a failed request', async () => {
+  it('the log does not log the query of a failed request', async () => {
     lines.length = 0;
     work = () => Promise.reject(new Problem('service-unavailable', 'Try again.'));
     const { status } = await client.get('/v1/notes?tag=kim%40example.com', { token });
@@ -714,7 +714,7 @@ describe('the log', () => {
     expect([status, lines.map(({ url }) => url)]).toEqual([503, ['/v1/notes']]);
   });
 
-  it('logs the stack of an unexpected error', async () => {
+  it('the log logs the stack of an unexpected error', async () => {
     const { status, requestId } = await failing(new TypeError('a mistake of ours'));
     expect(status).toBe(500);
     expect(lines).toEqual([expect.objectContaining({ level: 50, msg: 'internal-error', requestId })]);

@@ -70,7 +70,7 @@ it('repeats no request that was answered', async () => {
   expect(attempts).toBe(2);
 });
 
-it('refuses when nothing listens', async () => {
+it('rejects when nothing listens', async () => {
   await once(server.close(), 'close');
   await expect(post()).rejects.toMatchObject(unavailable);
 });

@@ -48,14 +48,14 @@ describe('a number', () => {
     '1e-400',
     '4e-324',
     '0.00000000000000000000000000000000001234567890123456789',
-  ])('refuses %s, because it would be rounded', (source) => {
+  ])('a number rejects %s, because it would be rounded', (source) => {
     const fault = { detail: 'must be a number of at most 15 digits' };
     expect(faultsOf(`{"price": ${source}}`)).toEqual([{ pointer: '/price', ...fault }]);
     expect(faultsOf(`[\n{"a/b":[0,"",${source}]}]`)).toEqual([{ pointer: '/0/a~1b/2', ...fault }]);
     expect(faultsOf(source)).toEqual([{ pointer: '', ...fault }]);
   });
 
-  it('accepts such a number inside a text', () => {
+  it('a number accepts such a number inside a text', () => {
     const body = { text: 'costs: 19.990000000000000001, or "1e400', '9007199254740993': [true, null] };
     expect(parseBody(Buffer.from(JSON.stringify(body)))).toEqual({ value: body, faults: [] });
   });
@@ -70,12 +70,12 @@ describe('a member', () => {
     ['{"or":[{},{"a":{"b":1},"a":{"b":2}}],"or":[]}', ['/or/1/a', '/or']],
     ['{"a":"x:\\"{","a" : ":"}', ['/a']],
     ['{"":1,"":2}', ['/']],
-  ])('given twice is refused: %s', (text, pointers) => {
+  ])('given twice is rejected: %s', (text, pointers) => {
     expect(faultsOf(text)).toEqual(pointers.map((pointer) => ({ pointer, detail: 'must be given once' })));
   });
 
   it.each(['{"a":{"a":1},"b":{"a":[{"a":1},{"a":":,{"}]}}', '{"a":":","b:":"a"}', '{"a":["a","a"]}'])(
-    'of the same name elsewhere is another one: %s',
+    'a member of the same name elsewhere is another one: %s',
     (text) => {
       expect(parseBody(Buffer.from(text))).toEqual({ value: JSON.parse(text), faults: [] });
     },
@@ -102,7 +102,7 @@ describe('a body of', () => {
     return Math.min(...times);
   }
 
-  it.each(Object.entries(hostileBodies(maxBodyBytes)))('%s costs little to read and to refuse', (_name, text) => {
+  it.each(Object.entries(hostileBodies(maxBodyBytes)))('%s costs little to read and to reject', (_name, text) => {
     expect(milliseconds(() => refusal(text))).toBeLessThan(250);
     const problem = refusal(text);
     const pointers = (problem?.errors ?? []).map(({ pointer = '' }) => pointer);
@@ -116,7 +116,7 @@ describe('a body of', () => {
 describe('a problem document', () => {
   const bytesOf = (problem: Problem) => Buffer.byteLength(JSON.stringify(problemDocument(problem, 'x')));
 
-  it('stays below 64 KiB for every problem', () => {
+  it('a problem document stays below 64 KiB for every problem', () => {
     const long = '\u0000'.repeat(100_000);
     const errors = Array.from({ length: 1_000 }, () => ({
       pointer: long,
@@ -129,7 +129,7 @@ describe('a problem document', () => {
     expect(problemDocument(problem, 'x')).toHaveProperty('errors');
   });
 
-  it('lists every line of the longest order', () => {
+  it('a problem document lists every line of the longest order', () => {
     const lines = Array.from({ length: 101 }, (_, index) => ({
       pointer: `/items/${index}`,
       detail: 'costs 9999999999999.99 each',

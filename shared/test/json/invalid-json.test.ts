@@ -20,12 +20,12 @@ describe('a text that is not JSON', () => {
     ['{"a":"b\nc"}', 'line 1, column 6: a value is expected'],
     ['{"a":truex}', 'line 1, column 6: a value is expected'],
     ['{"a":NaN}', 'line 1, column 6: a value is expected'],
-  ])('%j is refused with its place', (text, place) => {
+  ])('%j is rejected with its place', (text, place) => {
     expect(() => JSON.parse(text)).toThrow();
     expect(invalidJson(text)).toBe(`is not valid JSON at ${place}`);
   });
 
-  it('may be long', () => {
+  it('a text that is not JSON may be long', () => {
     expect(invalidJson(`{"a":"${'b'.repeat(100_000)}",}`)).toBe(
       'is not valid JSON at line 1, column 100009: a member name is expected',
     );

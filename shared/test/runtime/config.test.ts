@@ -42,14 +42,14 @@ const good = {
 };
 
 describe('readConfig', () => {
-  it('returns typed values and defaults, frozen', () => {
+  it('readConfig returns typed values and defaults, frozen', () => {
     const config = readConfig({ ...good, PORT: '0' }, variables);
     expect(config).toMatchObject({ port: 0, host: '127.0.0.1', currency: 'EUR', smtp: undefined });
     expect(config.keys.map((key) => key[0])).toEqual([1, 2]);
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  it('reads a value from the file that NAME_FILE names', () => {
+  it('readConfig reads a value from the file that NAME_FILE names', () => {
     const file = join(folder, 'secret');
     writeFileSync(file, `${'f'.repeat(40)}\n`);
     expect(readConfig({ ...good, INTERNAL_SECRET: '', INTERNAL_SECRET_FILE: file }, variables).secret).toBe(
@@ -57,7 +57,7 @@ describe('readConfig', () => {
     );
   });
 
-  it('reads a value from the folder SECRETS_DIR when neither NAME nor NAME_FILE is set', () => {
+  it('readConfig reads a value from the folder SECRETS_DIR when neither NAME nor NAME_FILE is set', () => {
     writeFileSync(join(folder, 'internal-secret'), `${'d'.repeat(40)}\n`);
     const { INTERNAL_SECRET: _unset, ...others } = good;
     const environment = { ...others, SECRETS_DIR: folder };
@@ -67,7 +67,7 @@ describe('readConfig', () => {
     expect([isSet(environment, 'INTERNAL_SECRET'), isSet(environment, 'CURSOR_KEYS_OF_NOBODY')]).toEqual([true, false]);
   });
 
-  it('reads several secrets, of which each has enough characters', () => {
+  it('readConfig reads several secrets, of which each has enough characters', () => {
     const read = (text: string) => readConfig({ SECRET: text }, { secrets: secretList('SECRET') }).secrets;
     const [one, other] = ['a'.repeat(32), 'b'.repeat(40)];
     expect(read(one)).toEqual([one]);
@@ -76,7 +76,7 @@ describe('readConfig', () => {
       expect(() => read(wrong)).toThrow(new ConfigError(['SECRET must have at least 32 characters']));
   });
 
-  it('reports all mistakes together and repeats no secret', () => {
+  it('readConfig reports all configuration errors together and repeats no secret', () => {
     const wrong = {
       PORT: '8o80',
       DATABASE_URL: 'mysql://root:hunter2@db',
@@ -104,14 +104,14 @@ describe('readConfig', () => {
     ['smtp://me:secret', 'not "smtp://…"'],
     ['secret', undefined],
     ['me:secret@mail', undefined],
-  ])('repeats of the URL %p no password', (address, part) => {
+  ])('readConfig repeats of the URL %p no password', (address, part) => {
     const text = 'SMTP_URL must be a URL that starts with smtp:// or smtps://';
     expect(() => readConfig({ ...good, SMTP_URL: address }, variables)).toThrow(
       new ConfigError([part === undefined ? text : `${text}, ${part}`]),
     );
   });
 
-  it('names the file of a refused value, and shortens a long one', () => {
+  it('readConfig names the file of a rejected value, and shortens a long one', () => {
     const file = join(folder, 'port');
     writeFileSync(file, 'x'.repeat(101));
     expect(() => readConfig({ ...good, PORT_FILE: file }, variables)).toThrow(
@@ -119,7 +119,7 @@ describe('readConfig', () => {
     );
   });
 
-  it.each(['-1', '65536', '1e3', ' 80', '0x50', '8080.5', ''])('refuses or defaults the port %p', (port) => {
+  it.each(['-1', '65536', '1e3', ' 80', '0x50', '8080.5', ''])('readConfig rejects or defaults the port %p', (port) => {
     const read = () => readConfig({ ...good, PORT: port }, variables).port;
     if (port === '') expect(read()).toBe(8080);
     else expect(read).toThrow('PORT must be a whole number');
@@ -137,11 +137,11 @@ describe('readTogether', () => {
       },
     });
 
-  it('returns what each reader returns', () => {
+  it('readTogether returns what each reader returns', () => {
     expect(reading(good)).toMatchObject({ port: { port: 8080 }, all: { host: '127.0.0.1' }, folder: 'right' });
   });
 
-  it('reports the mistakes of all readers, each once', () => {
+  it('readTogether reports the configuration errors of all readers, each once', () => {
     expect(() => reading({ ...good, PORT: 'x', SHOP_CURRENCY: 'XXX', FOLDER: '' })).toThrow(
       new ConfigError([
         'PORT must be a whole number from 0 to 65535, not "x"',

@@ -13,7 +13,7 @@ describe('parseAddresses', () => {
     ['amqp://u:p%2Cq,r@a/x,y?z=1,2', ['amqp://u:p%2Cq,r@a/x,y?z=1,2']],
     ['postgres://u:p@a/shop', ['postgres://u:p@a/shop']],
     ['postgres://u:p@a:1,b:2/shop?x=1', ['postgres://u:p@a:1/shop?x=1', 'postgres://u:p@b:2/shop?x=1']],
-  ])('returns an address for each host of %s', (text, addresses) => {
+  ])('parseAddresses returns an address for each host of %s', (text, addresses) => {
     expect(parseAddresses(text)).toEqual(addresses);
   });
 });
@@ -22,7 +22,7 @@ describe('a variable with several hosts', () => {
   const { parse } = urlOfHosts('DATABASE_URL', ['postgres', 'postgresql']);
 
   it.each(['postgres://u:p@a/shop', 'postgresql://u:p@a:5432,b,[::1]:5433/shop?target_session_attrs=read-write'])(
-    'accepts %s',
+    'a variable with several hosts accepts %s',
     (text) => {
       expect(parse(text)).toBe(text);
     },
@@ -36,7 +36,7 @@ describe('a variable with several hosts', () => {
     ['postgres://u:p@a,:5432/shop', 'must be a URL that starts with postgres:// or postgresql://'],
     ['postgres://u:p@a:5432,b:none/shop', 'must be a URL that starts with postgres:// or postgresql://'],
     ['amqp://u:p@a,b/shop', 'must be a URL that starts with postgres:// or postgresql://'],
-  ])('refuses %s', (text, message) => {
+  ])('a variable with several hosts rejects %s', (text, message) => {
     expect(() => parse(text)).toThrow(message);
   });
 });

@@ -16,7 +16,7 @@ describe('the reason in a message', () => {
     [null, 'null'],
     [Object.create(null), 'an object with the members '],
     [Symbol('secret'), 'symbol'],
-  ])('of %p is %j', (value, reason) => {
+  ])('the reason in a message of %p is %j', (value, reason) => {
     expect(toReason(value)).toBe(reason);
   });
 });

@@ -74,7 +74,7 @@ describe('an e-mail address', () => {
     expect(parseEmail(text)).toBeUndefined();
   });
 
-  it('is compared in lower case and without surrounding blanks, also when no e-mail can be sent to it', () => {
+  it('an e-mail address is compared in lower case and without surrounding blanks, also when no e-mail can be sent to it', () => {
     expect(emailKey(' K@123.45 ')).toBe('k@123.45');
     expect(emailKey('Rene\u0301')).toBe('ren\u00e9');
   });

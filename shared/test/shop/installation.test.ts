@@ -14,7 +14,7 @@ const written = (installation: string): Record<CommandPurpose, string> => {
 };
 
 describe('operatorCommand', () => {
-  it('writes commands of npm when nothing else is set', () => {
+  it('operatorCommand writes commands of npm when nothing else is set', () => {
     const expected = {
       start: 'npm start',
       shop: 'npm run shop -- keys rotate',
@@ -24,7 +24,7 @@ describe('operatorCommand', () => {
     expect([written(''), written('npm')]).toEqual([expected, expected]);
   });
 
-  it('writes commands of Docker Compose', () => {
+  it('operatorCommand writes commands of Docker Compose', () => {
     expect(written('compose')).toEqual({
       start: 'docker compose up --detach',
       shop: 'docker compose run --rm operator keys rotate',
@@ -33,7 +33,7 @@ describe('operatorCommand', () => {
     });
   });
 
-  it('writes commands of Kubernetes', () => {
+  it('operatorCommand writes commands of Kubernetes', () => {
     expect(written('kubernetes')).toEqual({
       start: 'kubectl apply --kustomize deploy/kubernetes/overlays/production',
       shop: 'kubectl --namespace shop exec operator-0 -- node src/shop.ts keys rotate',
@@ -42,7 +42,7 @@ describe('operatorCommand', () => {
     });
   });
 
-  it('refuses another installation', () => {
+  it('operatorCommand rejects another installation', () => {
     expect(() => written('nomad')).toThrow('SHOP_INSTALLATION must be one of npm, compose, kubernetes, not "nomad"');
   });
 });

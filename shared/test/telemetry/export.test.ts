@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describe('spans and metrics', () => {
-  it('go to the collector that a file names', async () => {
+  it('spans and metrics go to the collector that a file names', async () => {
     const file = join(folder, 'endpoint');
     writeFileSync(file, `${receiver.url}\n`);
     const stops: (() => Promise<void> | void)[] = [];
@@ -49,7 +49,7 @@ describe('the settings of telemetry', () => {
     ['OTEL_METRICS_EXPORTER', 'prometheus', 'must be one of otlp, none'],
     ['OTEL_SDK_DISABLED', 'yes', 'must be one of true, false'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'must be a URL'],
-  ])('refuse %s=%s', (name, value, reason) => {
+  ])('the settings of telemetry reject %s=%s', (name, value, reason) => {
     expect(() => readTelemetry({ [name]: value })).toThrow(`${name} ${reason}`);
   });
 });

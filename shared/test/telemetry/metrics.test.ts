@@ -69,7 +69,7 @@ async function valuesOf(name: string): Promise<Record<string, unknown>> {
 }
 
 describe('the drift from the contract', () => {
-  it('is counted by operation, from nothing on', async () => {
+  it('the drift from the contract is counted by operation, from nothing on', async () => {
     expect(await valuesOf('shop.contract.drift')).toEqual({
       createNote: 0,
       getNote: 0,
@@ -99,7 +99,7 @@ describe('requests', () => {
 });
 
 describe('the age of the key set', () => {
-  it('is reported since the start while no key set was read', async () => {
+  it('the age of the key set is reported since the start while no key set was read', async () => {
     const jwksUrl = 'http://127.0.0.1:9/jwks';
     const options = { jwksUrl, issuer: 'nobody', audience: 'nobody', log: pino({ level: 'silent' }) };
     const verifier = createTokenVerifier(options);
@@ -112,14 +112,14 @@ describe('the age of the key set', () => {
 });
 
 describe('a figure', () => {
-  it('that cannot be had is left out, and keeps no other one back', async () => {
+  it('a figure that cannot be had is left out, and keeps no other one back', async () => {
     observe('test.away', { unit: '1', description: 'Never there.' }, () => Promise.reject(new Error('away')));
     observe('test.here', { unit: '1', description: 'There.' }, (tell) => tell(7, { which: 'one' }));
     expect(await valuesOf('test.away')).toEqual({});
     expect(await valuesOf('test.here')).toEqual({ one: 7 });
   });
 
-  it('that hangs does not keep the others back for longer than a second', async () => {
+  it('a figure that hangs does not keep the others back for longer than a second', async () => {
     let hangs = true;
     const never = new Promise<void>(() => {});
     observe('test.hangs', { unit: '1', description: 'Never comes.' }, () => (hangs ? never : undefined));

@@ -86,7 +86,7 @@ describe('connections of one address', () => {
   const stillOpen = (some: readonly Socket[]): number =>
     some.filter(({ destroyed, closed }) => !destroyed && !closed).length;
 
-  it('that idle do not affect other clients', async () => {
+  it('connections of one address that idle do not affect other clients', async () => {
     const stop = startServing(gateway.url, '/health/live', 20);
     const idlers = await openMany(3_000, 'GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n');
     await pause(3_000);
@@ -96,7 +96,7 @@ describe('connections of one address', () => {
     for (const socket of idlers) socket.destroy();
   });
 
-  it('that send slowly are closed in time, and do not affect other clients', async () => {
+  it('connections of one address that send slowly are closed in time, and do not affect other clients', async () => {
     const stop = startServing(gateway.url, '/health/live', 50);
     const head =
       'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\n' +
@@ -112,7 +112,7 @@ describe('connections of one address', () => {
     report('slow senders', senders.length, [...failures, ...(left > 0 ? [`${left} are still open`] : [])]);
   });
 
-  it('that read nothing are closed, and do not affect other clients', async () => {
+  it('connections of one address that read nothing are closed, and do not affect other clients', async () => {
     const stop = startServing(gateway.url, '/health/live', 50);
     const asked = 'GET /v1/products HTTP/1.1\r\nHost: shop\r\n\r\n'.repeat(3);
     const readers = await openMany(50, asked, false);

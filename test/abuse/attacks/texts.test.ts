@@ -31,7 +31,7 @@ const targets = (): Target[] => [
   ['catalogue', 'POST', '/v1/products/search'],
 ];
 
-it('JSON texts are refused as JSON exactly when they are not JSON', async () => {
+it('JSON texts are rejected as JSON exactly when they are not JSON', async () => {
   const bodies = [
     ...jsonTexts.map(([name, text]) => [name, text] as const),
     ...invalidBytes.map((bytes) => [`n_bytes_${bytes}`, new Uint8Array(Buffer.from(bytes, 'hex'))] as const),
@@ -109,7 +109,7 @@ function placesOf(
   ] as ReturnType<typeof placesOf>;
 }
 
-it('naughty strings are stored and returned exactly, or refused with a reason', async () => {
+it('naughty strings are stored and returned exactly, or rejected with a reason', async () => {
   const attempts = naughty.flatMap((text, index) => placesOf(text, index).map((place) => ({ text, ...place })));
   let returned = 0;
   const through = await forEach(attempts, async ({ text, target: [service, method, path, token], options, shown }) => {

@@ -103,11 +103,11 @@ it.each<[string, string, RegExp]>([
   ['a chunk that is too long', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nok\r\n', /no end/],
   ['bytes after the response', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nok', /follow the response/],
   ['the body of a response without one', 'HTTP/1.1 304 Not Modified\r\n\r\nok', /follow the response/],
-])('refuses %s', async (_, text, message) => {
+])('rejects %s', async (_, text, message) => {
   await expect(send(await answering([text], true), get)).rejects.toThrow(message);
 });
 
-it('refuses the next response when bytes follow a response later', async () => {
+it('rejects the next response when bytes follow a response later', async () => {
   const url = await answering(['HTTP/1.1 204 No Content\r\n\r\n', 'late'], false);
   await send(url, get);
   await new Promise((resolve) => setTimeout(resolve, 100));

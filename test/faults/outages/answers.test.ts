@@ -23,13 +23,13 @@ it.each([
   [409, 'hold-limit'],
   [422, 'idempotency-key-reused'],
   [503, 'service-unavailable'],
-])('finds a request that was refused in normal operation: %d %s', (status, code) => {
+])('finds a request that was rejected in normal operation: %d %s', (status, code) => {
   expect(answerViolations([reply(status, code)], noInterruption)).toEqual([
     expect.stringMatching(`^asked to order: .*: ${status} .*${code}`),
   ]);
 });
 
-it('permits refusals that the requests cause on purpose, and no others', () => {
+it('permits error responses that the requests cause on purpose, and no others', () => {
   const replies = ['request-in-progress', 'insufficient-stock', 'hold-limit'].map((code) => reply(409, code));
   const found = answerViolations(replies, noInterruption, ['insufficient-stock']);
   expect(found).toEqual([expect.stringContaining('hold-limit')]);

@@ -268,7 +268,7 @@ describe.each(internal)('$operationId, which is internal, does not exist at the 
 const exceptions: readonly string[] = ['searchProducts', 'exportAccount'];
 
 // The last test: no other one can use the services afterwards.
-it('on a read-only server, every operation that changes something is refused, and the others respond', async () => {
+it('on a read-only server, every operation that changes something is rejected, and the others respond', async () => {
   await setReadOnly(shop.database.adminUrl, services, true);
   await eventually(async () => {
     for (const name of services) expect((await fetch(`${shop.service(name).url}/health/ready`)).status).toBe(503);

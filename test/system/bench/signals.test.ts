@@ -40,13 +40,16 @@ async function startBenchmark(name: string): Promise<RunningShop> {
 }
 
 describe('a benchmark', () => {
-  it.each(['SIGTERM', 'SIGKILL'] as const)('that %s ends leaves nothing of its shop running', async (signal) => {
-    const shop = await startBenchmark('timing');
-    const exited = once(benchmark, 'exit');
-    benchmark.kill(signal);
-    expect(await exited).toEqual([null, signal]);
-    await eventually(async () => expect(await stillListening(shop)).toEqual([]), 40_000);
-    if (signal === 'SIGTERM') expect(await readdir(folder)).toEqual([]);
-    else await rm(folder, { recursive: true, maxRetries: 5 });
-  });
+  it.each(['SIGTERM', 'SIGKILL'] as const)(
+    'a benchmark that %s ends leaves nothing of its shop running',
+    async (signal) => {
+      const shop = await startBenchmark('timing');
+      const exited = once(benchmark, 'exit');
+      benchmark.kill(signal);
+      expect(await exited).toEqual([null, signal]);
+      await eventually(async () => expect(await stillListening(shop)).toEqual([]), 40_000);
+      if (signal === 'SIGTERM') expect(await readdir(folder)).toEqual([]);
+      else await rm(folder, { recursive: true, maxRetries: 5 });
+    },
+  );
 });

@@ -97,7 +97,7 @@ const everyPart = [
 ];
 
 describe('the board', () => {
-  it('names the missing scope to a customer', async () => {
+  it('the board names the missing scope to a customer', async () => {
     const page = await openBoard();
     await logIn(page);
     await page.locator('#notice', { hasText: 'staff grant EMAIL orders:read-all' }).waitFor();
@@ -108,7 +108,7 @@ describe('the board', () => {
   });
 
   it.each(screens)(
-    'shows on a %s in the %s color scheme every part and its state, and keeps to the width',
+    'the board shows on a %s in the %s color scheme every part and its state, and keeps to the width',
     async (_device, colorScheme, viewport) => {
       const page = await openAsStaff({ colorScheme, viewport });
       for (const key of everyPart) await part(page, key, '.ready').waitFor();
@@ -128,7 +128,7 @@ describe('the board', () => {
     },
   );
 
-  it('shows the figures of a selected part, also by keyboard', async () => {
+  it('the board shows the figures of a selected part, also by keyboard', async () => {
     const page = await openAsStaff();
     await page.locator('#processes tr', { hasText: 'orders' }).waitFor();
     await part(page, 'process orders').focus();
@@ -137,7 +137,7 @@ describe('the board', () => {
     expect(await page.locator('#processes tr:target').textContent()).toMatch(/^orders1 of 1/);
   });
 
-  it('shows the events of an order and its history', async () => {
+  it('the board shows the events of an order and its history', async () => {
     const page = await openAsStaff({ viewport: { width: 390, height: 844 } });
     await page.locator('#processes tr', { hasText: 'notifications' }).waitFor();
     await page.locator('#queues tr', { hasText: 'catalogue.inventory' }).waitFor();
@@ -181,7 +181,7 @@ describe('the board', () => {
     }
   });
 
-  it('shows the same history of an order as the command line, with its e-mails', async () => {
+  it('the board shows the same history of an order as the command line, with its e-mails', async () => {
     expect(await runShop(shop.dataDir, 'accounts', 'verify-email', email)).toMatchObject({ code: 0 });
     const { data: tokens } = await client.call.POST('/v1/tokens', { body: { email, password } });
     const headers = { Authorization: `Bearer ${tokens?.access_token}`, 'Content-Type': 'application/json' };
@@ -221,7 +221,7 @@ describe('the board', () => {
     }, 30_000);
   });
 
-  it('shows a service that hangs, what to do, and its recovery', async () => {
+  it('the board shows a service that hangs, what to do, and its recovery', async () => {
     const page = await openAsStaff();
     await part(page, 'process orders', '.ready').waitFor();
     await whileFrozen('orders', async () => {
@@ -238,7 +238,7 @@ describe('the board', () => {
     await part(page, 'schema orders', '.ready').waitFor();
   });
 
-  it('renews its access token once accounts answers again', async () => {
+  it('the board renews its access token once accounts answers again', async () => {
     const page = await openAsStaff();
     await part(page, 'process accounts', '.ready').waitFor();
     // The next streams are requested as if the present token had expired.
@@ -265,7 +265,7 @@ describe('the board', () => {
     complaints = complaints.filter((text) => !refusals.includes(text));
   });
 
-  it('names the failing check when a service has lost its database', async () => {
+  it('the board names the failing check when a service has lost its database', async () => {
     const page = await openAsStaff();
     await part(page, 'process notifications', '.ready').waitFor();
     const { databases } = await runningShop(shop.dataDir);
@@ -300,7 +300,7 @@ describe('the board', () => {
     await part(page, 'schema notifications', '.ready').waitFor();
   });
 
-  it('reports a lost connection, and continues when the gateway is available again', async () => {
+  it('the board reports a lost connection, and continues when the gateway is available again', async () => {
     const page = await openAsStaff();
     await part(page, 'process orders', '.ready').waitFor();
     await whileFrozen('gateway', async () => {

@@ -123,7 +123,7 @@ describe('a page of another origin', () => {
     });
   });
 
-  it('reads nothing when it is another page, and the client names CORS_ORIGINS', async () => {
+  it('a page of another origin reads nothing when it is another page, and the client names CORS_ORIGINS', async () => {
     const page = await open(other);
     const read = (path: string): Promise<string> =>
       page.evaluate<string>(
@@ -141,7 +141,7 @@ describe('a page of another origin', () => {
     );
   });
 
-  it('reads neither board nor documentation, also when it is a page of http://localhost', async () => {
+  it('a page of another origin reads neither board nor documentation, also when it is a page of http://localhost', async () => {
     const page = await open(local);
     for (const path of ['/board', '/docs', '/health/ready'])
       expect(await page.evaluate(`fetch('${shop.gateway}${path}').then(() => 'read', (e) => e.name)`)).toBe(

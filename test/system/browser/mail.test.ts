@@ -108,7 +108,7 @@ describe('/mail', () => {
     },
   );
 
-  it('lets a customer confirm the address by the link of the e-mail', async () => {
+  it('/mail lets a customer confirm the address by the link of the e-mail', async () => {
     const email = await register();
     const page = await openMail();
     await openEmail(page, email, subjects.verification);
@@ -124,7 +124,7 @@ describe('/mail', () => {
     expect(await account.json()).toMatchObject({ email, email_verified: true });
   });
 
-  it('lets a customer set a new password, and shows why one is refused', async () => {
+  it('/mail lets a customer set a new password, and shows why one is rejected', async () => {
     const email = await register();
     await client.call.POST('/v1/password-resets', { body: { email } });
     const page = await openMail();
@@ -143,19 +143,22 @@ describe('/mail', () => {
     expect(tokens?.access_token).toEqual(expect.any(String));
   });
 
-  it.each(screens)('fits a %s in the %s color scheme and is accessible', async (_device, colorScheme, viewport) => {
-    const email = await register();
-    const page = await openMail({ colorScheme, viewport });
-    await openEmail(page, email, subjects.verification);
-    await page.frameLocator('iframe').getByRole('link', { name: 'Confirm the address' }).waitFor();
-    const addresses = ['/mail', new URL(page.url()).pathname, '/mail/verify-email', '/mail/reset-password'];
-    for (const address of addresses) {
-      await page.goto(address);
-      expect([address, await overflow(page), await findings(page)]).toEqual([address, 0, []]);
-    }
-  });
+  it.each(screens)(
+    '/mail fits a %s in the %s color scheme and is accessible',
+    async (_device, colorScheme, viewport) => {
+      const email = await register();
+      const page = await openMail({ colorScheme, viewport });
+      await openEmail(page, email, subjects.verification);
+      await page.frameLocator('iframe').getByRole('link', { name: 'Confirm the address' }).waitFor();
+      const addresses = ['/mail', new URL(page.url()).pathname, '/mail/verify-email', '/mail/reset-password'];
+      for (const address of addresses) {
+        await page.goto(address);
+        expect([address, await overflow(page), await findings(page)]).toEqual([address, 0, []]);
+      }
+    },
+  );
 
-  it('runs no script of an e-mail, and sends none of its requests', async () => {
+  it('/mail runs no script of an e-mail, and sends none of its requests', async () => {
     const requests: string[] = [];
     const elsewhere = createServer((request, response) => {
       requests.push(String(request.url));

@@ -41,7 +41,7 @@ interface Answer {
 
 describe('a visitor of the reference', () => {
   it.each(['desktop', 'phone'] as const)(
-    'on a %s registers, logs in, orders, cancels, and sees a refusal explained',
+    'a visitor of the reference on a %s registers, logs in, orders, cancels, and sees an error response explained',
     async (device) => {
       const viewport = screens.find(([name]) => name === device)?.[2] ?? null;
       const { page, complaints } = await visit('/docs/reference', { viewport });
@@ -83,7 +83,7 @@ describe('a visitor of the reference', () => {
     },
   );
 
-  it('sends an order once on a double click, and again with the same key until a clear answer arrives', async () => {
+  it('a visitor of the reference sends an order once on a double click, and again with the same key until a clear answer arrives', async () => {
     const { page } = await visit('/docs/reference/create-order');
     const keys: unknown[] = [];
     const { promise: clicked, resolve } = Promise.withResolvers<void>();
@@ -114,7 +114,7 @@ describe('a visitor of the reference', () => {
     await page.context().close();
   });
 
-  it('shows why a request cannot be sent', async () => {
+  it('a visitor of the reference shows why a request cannot be sent', async () => {
     const { page } = await visit('/docs/reference/list-orders');
     await page.getByLabel('Access token').fill('ключ');
     await page.getByRole('button', { name: 'Send' }).click();
@@ -134,24 +134,27 @@ describe('a visitor of the reference', () => {
     await page.context().close();
   });
 
-  it.each(['/', 'Control+k'])('opens the search by %s, and finds an operation with the keyboard alone', async (key) => {
-    const { page, complaints } = await visit('/docs');
-    await page.keyboard.press(key);
-    await page.keyboard.type('checkout');
-    await page.locator('#found a').first().waitFor();
-    expect(await page.locator('#found-count').textContent()).toMatch(/^\d+ found$/);
-    expect(await findings(page)).toEqual([]);
-    await page.keyboard.press('ArrowDown');
-    expect(await page.locator('#found a').first().evaluate('document.activeElement.href')).toContain('/docs/');
-    await page.keyboard.type(' cancel');
-    expect(await page.getByRole('searchbox').inputValue()).toBe('checkout cancel');
-    await page.getByRole('searchbox').fill('cancel order');
-    await page.locator('#found a[href="/docs/reference/cancel-order"]').waitFor();
-    await page.keyboard.press('Enter');
-    await page.waitForURL('**/docs/reference/cancel-order');
-    expect(complaints).toEqual([]);
-    await page.context().close();
-  });
+  it.each(['/', 'Control+k'])(
+    'a visitor of the reference opens the search by %s, and finds an operation with the keyboard alone',
+    async (key) => {
+      const { page, complaints } = await visit('/docs');
+      await page.keyboard.press(key);
+      await page.keyboard.type('checkout');
+      await page.locator('#found a').first().waitFor();
+      expect(await page.locator('#found-count').textContent()).toMatch(/^\d+ found$/);
+      expect(await findings(page)).toEqual([]);
+      await page.keyboard.press('ArrowDown');
+      expect(await page.locator('#found a').first().evaluate('document.activeElement.href')).toContain('/docs/');
+      await page.keyboard.type(' cancel');
+      expect(await page.getByRole('searchbox').inputValue()).toBe('checkout cancel');
+      await page.getByRole('searchbox').fill('cancel order');
+      await page.locator('#found a[href="/docs/reference/cancel-order"]').waitFor();
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/docs/reference/cancel-order');
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    },
+  );
 
   it('searches on a phone, over the whole screen, and leads to a section of a guide for operators', async () => {
     const { page, complaints } = await visit('/docs/errors', { viewport: { width: 390, height: 844 } });
@@ -169,7 +172,7 @@ describe('a visitor of the reference', () => {
     await page.context().close();
   });
 
-  it('says that nothing was found, and closes with Escape', async () => {
+  it('a visitor of the reference says that nothing was found, and closes with Escape', async () => {
     const { page } = await visit('/docs');
     await page.keyboard.press('Control+k');
     await page.keyboard.type('xyzzy');
@@ -179,7 +182,7 @@ describe('a visitor of the reference', () => {
     await page.context().close();
   });
 
-  it('keeps the choice of a language and of the theme', async () => {
+  it('a visitor of the reference keeps the choice of a language and of the theme', async () => {
     const { page } = await visit('/docs/reference/create-order', { colorScheme: 'light' });
     await page.getByText('Python', { exact: true }).click();
     await page.locator('#theme').click();
@@ -200,7 +203,7 @@ describe('a visitor of the reference', () => {
     await page.context().close();
   });
 
-  it('opens the list of all pages on a phone', async () => {
+  it('a visitor of the reference opens the list of all pages on a phone', async () => {
     const { page } = await visit('/docs/filtering', { viewport: { width: 390, height: 844 } });
     await page.getByRole('button', { name: 'All pages' }).click();
     await page.locator('#all-pages').getByRole('link', { name: 'Pagination' }).click();
@@ -208,7 +211,7 @@ describe('a visitor of the reference', () => {
     await page.context().close();
   });
 
-  it('reaches an operation by its former address', async () => {
+  it('reaches an operation by its previous address', async () => {
     const { page } = await visit('/docs#/Orders/cancelOrder');
     await page.waitForURL('**/docs/reference/cancel-order');
     await page.context().close();

@@ -44,7 +44,7 @@ async function newCustomer(): Promise<string> {
 }
 
 describe('the package', () => {
-  it('has modules, declarations, a README and a licence, and no dependency', async () => {
+  it('the package has modules, declarations, a README and a licence, and no dependency', async () => {
     expect((await readdir(client)).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
     const files = await readdir(join(client, 'dist'));
     const modules = files.filter((file) => file.endsWith('.js')).map((file) => file.slice(0, -3));
@@ -82,7 +82,7 @@ async function programOf(code: string, baseUrl: string): Promise<string> {
 }
 
 describe('the README', () => {
-  it.each(snippets)('has an example that runs: $code', async ({ code }) => {
+  it.each(snippets)('the README has an example that runs: $code', async ({ code }) => {
     const file = join(project, `example-${randomUUID()}.ts`);
     await writeFile(file, await programOf(code, shop.url));
     await run(process.execPath, '--disable-warning=ExperimentalWarning', file);

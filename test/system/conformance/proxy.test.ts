@@ -128,7 +128,7 @@ describe('a walk through Prism', () => {
     staff = (await logIn(email)).access;
   });
 
-  it('has no violation in the operations of an account', async () => {
+  it('a walk through Prism has no violation in the operations of an account', async () => {
     const { id, email } = await register();
     await visit('verifyEmail', 400, { body: { token: 'none' } });
     await visit('verifyEmail', 204, { body: { token: await tokenSentTo(email, 'email-verification') } });
@@ -163,7 +163,7 @@ describe('a walk through Prism', () => {
     await visit('getKeySet', 200);
   });
 
-  it('has no violation in the erasure of an account, and in what staff does with accounts', async () => {
+  it('a walk through Prism has no violation in the erasure of an account, and in what staff does with accounts', async () => {
     const { id, email } = await register();
     const { access: token } = await logIn(email);
     const own = { token, path: { accountId: id } };
@@ -185,7 +185,7 @@ describe('a walk through Prism', () => {
     await visit('findAccounts', 403, { token: (await logIn(email)).access, query: { email } });
   });
 
-  it('has no violation in the operations of the catalogue', async () => {
+  it('a walk through Prism has no violation in the operations of the catalogue', async () => {
     const first = await visit('listProducts', 200, { query: { status: 'available', sort: 'price:asc', limit: '2' } });
     const query = { status: 'available', sort: 'price:asc', limit: '2' };
     await visit('listProducts', 304, { query, headers: { 'If-None-Match': first.headers.get('etag') ?? '' } });
@@ -211,7 +211,7 @@ describe('a walk through Prism', () => {
     await visit('getProductImport', 200, { token: staff, path: { importId: String(imported.body.id) } });
   });
 
-  it('has no violation in the operations of orders and payments', async () => {
+  it('a walk through Prism has no violation in the operations of orders and payments', async () => {
     const { email } = await register();
     const { access: token } = await logIn(email);
     const machine = ['machines', 'create', `payments-${newId()}`, '--scope', 'payments:write'];
@@ -254,7 +254,7 @@ describe('a walk through Prism', () => {
 });
 
 describe('Prism', () => {
-  it('refuses a request that does not conform to the document', async () => {
+  it('rejects a request that does not conform to the document', async () => {
     const response = await fetch(`${prism.url}/v1/tokens`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -263,7 +263,7 @@ describe('Prism', () => {
     expect([response.status, await response.text()]).toEqual([422, expect.stringContaining(violation)]);
   });
 
-  it('refuses a response that does not conform to the document', async () => {
+  it('rejects a response that does not conform to the document', async () => {
     const document = JSON.parse(await readFile(join(folder, 'openapi.json'), 'utf8')) as Node;
     Object.assign(toNode(toNode(toNode(document.components).schemas).Pagination), { required: ['absent'] });
     const file = join(folder, 'other.json');

@@ -83,7 +83,7 @@ describe('through the published port', () => {
     expect(rests[1]).toBeLessThan(rests[0] as number);
   });
 
-  it('header fields beyond the limit are refused by the gateway', async () => {
+  it('header fields beyond the limit are rejected by the gateway', async () => {
     const answer = await fetch(`${shop.url}/v1/products`, { headers: { 'X-Long': 'x'.repeat(20_000) } });
     expect([answer.status, await answer.json()]).toEqual([
       431,
@@ -91,7 +91,7 @@ describe('through the published port', () => {
     ]);
   });
 
-  it('bytes that are not a request are refused by the proxy', async () => {
+  it('bytes that are not a request are rejected by the proxy', async () => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(shop.url).port) });
     socket.write('GET / HTTP/1.1\r\nHost: shop\r\nthis is no header field\r\n\r\n');
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /);
@@ -113,7 +113,7 @@ describe('PostgreSQL', () => {
   /** A table that every schema has. */
   const tableOf = (service: ServiceName): string => `${service}.outbox`;
 
-  it.each(services)('refuses %s everything outside its schema', async (service) => {
+  it.each(services)('rejects %s everything outside its schema', async (service) => {
     const own = `SELECT count(*) FROM ${tableOf(service)}`;
     const foreign = services
       .filter((other) => other !== service)
@@ -136,7 +136,7 @@ describe('PostgreSQL', () => {
     expect(results).toEqual({ [own]: 'ok', ...refused });
   });
 
-  it.each(services)("refuses %s the server's own databases", async (service) => {
+  it.each(services)("rejects %s the server's own databases", async (service) => {
     for (const database of ['postgres', 'template1']) {
       const results = await shop.script(service, databaseAttempts(['SELECT 1'], database));
       expect(results).toEqual({ 'SELECT 1': '42501' });
@@ -151,7 +151,7 @@ describe('RabbitMQ', () => {
     return { sends: senders[service][0]?.split('.')[0], takes: consumer && `shop.${consumer}` };
   }
 
-  it.each(services)('refuses %s the queues and events of others', async (service) => {
+  it.each(services)('RabbitMQ rejects %s the queues and events of others', async (service) => {
     const others = services.filter((other) => other !== service);
     const refused: Record<string, string> = {
       'declare a queue of another name': "await channel.assertQueue('mine')",
@@ -187,7 +187,7 @@ describe('RabbitMQ', () => {
     });
   });
 
-  it('has no guest, and no user without the password', async () => {
+  it('RabbitMQ has no guest, and no user without the password', async () => {
     for (const [user, secret] of [
       ['guest', 'guest'],
       ['orders', 'guest'],
@@ -229,22 +229,25 @@ describe('the networks', () => {
 });
 
 describe('a container', () => {
-  it.each([...services, 'gateway', 'proxy', 'postgres', 'rabbitmq'])('of %s is confined', async (service) => {
-    const [container] = await shop.containersOf(service);
-    const { Config, HostConfig } = await shop.engine.container.inspect(container as Container);
-    expect(HostConfig).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'], Privileged: false });
-    expect(HostConfig.CapAdd ?? []).toEqual([]);
-    expect(HostConfig.SecurityOpt).toContain('no-new-privileges:true');
-    expect(HostConfig.Memory).toBeGreaterThan(0);
-    expect(HostConfig.NanoCpus).toBeGreaterThan(0);
-    expect(HostConfig.PidsLimit).toBeGreaterThan(0);
-    expect(Config.User).not.toMatch(/^(root|0)?(:|$)/);
-    expect(
-      Config.Env.filter((line: string) =>
-        /(SECRET|PASSWORD|KEY|DATABASE_URL|EVENTS_URL)[A-Z_]*(?<!_FILE)=./.test(line),
-      ),
-    ).toEqual([]);
-  });
+  it.each([...services, 'gateway', 'proxy', 'postgres', 'rabbitmq'])(
+    'a container of %s is confined',
+    async (service) => {
+      const [container] = await shop.containersOf(service);
+      const { Config, HostConfig } = await shop.engine.container.inspect(container as Container);
+      expect(HostConfig).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'], Privileged: false });
+      expect(HostConfig.CapAdd ?? []).toEqual([]);
+      expect(HostConfig.SecurityOpt).toContain('no-new-privileges:true');
+      expect(HostConfig.Memory).toBeGreaterThan(0);
+      expect(HostConfig.NanoCpus).toBeGreaterThan(0);
+      expect(HostConfig.PidsLimit).toBeGreaterThan(0);
+      expect(Config.User).not.toMatch(/^(root|0)?(:|$)/);
+      expect(
+        Config.Env.filter((line: string) =>
+          /(SECRET|PASSWORD|KEY|DATABASE_URL|EVENTS_URL)[A-Z_]*(?<!_FILE)=./.test(line),
+        ),
+      ).toEqual([]);
+    },
+  );
 });
 
 describe('an image', () => {

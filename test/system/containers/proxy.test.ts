@@ -139,7 +139,7 @@ it('closes idle, slow and silent connections, and serves another address meanwhi
   }
 });
 
-it('refuses a request line that names another protocol than HTTP', async () => {
+it('rejects a request line that names another protocol than HTTP', async () => {
   await withProxy({ CONNECTION_LIMIT_PER_ADDRESS: '10' }, async (port) => {
     await eventually(async () => expect((await open(port)).destroyed).toBe(false));
     const socket = await open(port);

@@ -82,7 +82,7 @@ afterAll(async () => {
 });
 
 describe('README.md', () => {
-  it('begins with the command that starts the shop, which is then ready', async () => {
+  it('README.md begins with the command that starts the shop, which is then ready', async () => {
     expect(blocks[0]?.commands).toMatch(/^npm ci && npm start {4}# the whole shop at http:\/\/localhost:8080, /);
     expect(summary).toContain('The shop is ready');
     expect(summary).toContain(`  gateway        ${address}\n`);
@@ -92,13 +92,13 @@ describe('README.md', () => {
     expect((await fetch(emails)).status).toBe(200);
   });
 
-  it('shows what its commands print', async () => {
+  it('README.md shows what its commands print', async () => {
     const shown = blocks.filter(({ output }) => output !== undefined);
     expect(shown.map(({ section }) => section)).toEqual(['Run it', 'Run it']);
     for (const { commands, output = '' } of shown) expect(await shell(commands)).toMatch(patternOf(output));
   });
 
-  it('has no other commands than those that this test runs or lists', () => {
+  it('README.md has no other commands than those that this test runs or lists', () => {
     const others = blocks.flatMap(({ commands, output }, index) => {
       if (output !== undefined) return [];
       return index === 0 ? commands.split('\n').slice(1) : [commands];
@@ -109,7 +109,7 @@ describe('README.md', () => {
 });
 
 describe('npm start', () => {
-  it('prints commands that register, verify, order and cancel beside those of README.md', async () => {
+  it('npm start prints commands that register, verify, order and cancel beside those of README.md', async () => {
     const lines = summary.split('\n');
     const first = lines.findIndex((line) => line.startsWith('curl '));
     const commands = lines.slice(first, lines.findIndex((line) => line.startsWith('until ')) + 1);

@@ -106,11 +106,11 @@ describe('the trace of an order that is placed and cancelled', () => {
     await eventually(allThere, 60_000).catch(() => {}); // the tests say which of them did not come
   });
 
-  it.each(expected)('has in %s: %s', (service, name) => {
+  it.each(expected)('the trace of an order that is placed and cancelled has in %s: %s', (service, name) => {
     expect(has(service, name)).toBe(true);
   });
 
-  it('is one tree below the trace context of the client', async () => {
+  it('the trace of an order that is placed and cancelled is one tree below the trace context of the client', async () => {
     await eventually(() => {
       const all = receiver.spans.filter(({ traceId }) => traceId === trace);
       const known = new Set([client, ...all.map(({ spanId }) => spanId)]);
@@ -119,7 +119,7 @@ describe('the trace of an order that is placed and cancelled', () => {
     }, 15_000);
   });
 
-  it('shows each statement as a child of its transaction', async () => {
+  it('the trace of an order that is placed and cancelled shows each statement as a child of its transaction', async () => {
     await eventually(() => {
       const all = receiver.spans.filter(({ traceId }) => traceId === trace);
       const transactions = new Set(all.filter(({ name }) => name === 'TRANSACTION').map(({ spanId }) => spanId));
@@ -143,7 +143,7 @@ describe('metrics', () => {
   /** Labels that Prometheus itself adds. */
   const ofPrometheus = { metrics: ['up'], labels: ['job', 'instance'] };
 
-  it.each(used)('of %s are exported by the processes', async (_where, expr) => {
+  it.each(used)('metrics of %s are exported by the processes', async (_where, expr) => {
     const { metrics } = await runningShop(shop.dataDir);
     const wanted = namesIn(expr);
     expect(wanted.metrics.size).toBeGreaterThan(0);
@@ -195,20 +195,20 @@ describe('metrics', () => {
     });
   });
 
-  it('are sent to the collector by every process', async () => {
+  it('metrics are sent to the collector by every process', async () => {
     await eventually(() => {
       const senders = [...receiver.metrics].filter(([, names]) => names.has('nodejs.eventloop.delay'));
       expect(senders.map(([service]) => service).sort()).toEqual(['gateway', ...serviceNames].sort());
     }, 30_000);
   });
 
-  it('are not exposed to clients', async () => {
+  it('metrics are not exposed to clients', async () => {
     expect((await fetch(`${shop.gateway}/metrics`)).status).toBe(404);
   });
 });
 
 describe('readiness', () => {
-  it('reports how long events wait in the outbox', async () => {
+  it('readiness reports how long events wait in the outbox', async () => {
     const { processes } = await runningShop(shop.dataDir);
     for (const name of serviceNames) {
       const report: unknown = await (await fetch(`${processes[name]}/health/ready`)).json();
@@ -229,7 +229,7 @@ describe('the logs', () => {
     );
   };
 
-  it('contain the request and the trace in the lines of every process that handled it', async () => {
+  it('the logs contain the request and the trace in the lines of every process that handled it', async () => {
     const about = (await logs()).flatMap(({ lines }) => lines.filter(({ trace_id }) => trace_id === trace));
     expect(about.length).toBeGreaterThan(0);
     expect(about.filter(({ requestId }) => typeof requestId !== 'string')).toEqual([]);
@@ -237,7 +237,7 @@ describe('the logs', () => {
     expect(processes).toEqual(expect.arrayContaining(['catalogue', 'notifications', 'orders']));
   });
 
-  it('contain no secret, wherever it was sent', async () => {
+  it('the logs contain no secret, wherever it was sent', async () => {
     const anywhere: Record<string, string> = {
       Authorization: `Bearer ${secret}`,
       Cookie: `session=${secret}`,

@@ -21,7 +21,7 @@ afterAll(() => {
 });
 
 describe('the previous release', () => {
-  it('is the tree of the commit that released/ names', () => {
+  it('the previous release is the tree of the commit that released/ names', () => {
     const tree = takePreviousRelease();
     try {
       expect(existsSync(`${tree}services/orders/src/main.ts`)).toBe(true);
@@ -31,13 +31,13 @@ describe('the previous release', () => {
     }
   });
 
-  it('is refused in a clone without history', () => {
+  it('the previous release is rejected in a clone without history', () => {
     const clone = join(folder, 'clone');
     execFileSync('git', ['clone', '--quiet', '--depth', '1', pathToFileURL(root).href, clone]);
     expect(() => takePreviousRelease(clone)).toThrow(remedy);
   });
 
-  it('is refused in a folder without a repository', () => {
+  it('the previous release is rejected in a folder without a repository', () => {
     expect(() => takePreviousRelease(folder)).toThrow(remedy);
   });
 });

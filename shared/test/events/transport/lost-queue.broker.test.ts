@@ -75,7 +75,7 @@ describe('a deleted queue', () => {
     await transport.close();
   });
 
-  it('is reported by its consumer when another process declares it again first', async () => {
+  it('a deleted queue is reported by its consumer when another process declares it again first', async () => {
     complaints.length = 0;
     const transport = await connectTransport({ url, name: 'service', topology, log: watched });
     const taker = await record(transport, 'taker');

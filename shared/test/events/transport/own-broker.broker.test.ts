@@ -58,7 +58,7 @@ describe('users with rights of their own', () => {
     await Promise.all([...transports.values()].map((transport) => transport.close()));
   });
 
-  it('permits services to publish and consume their events, and the operator to replay dead letters', async () => {
+  it('a broker with separate users permits services to publish and consume their events, and the operator to replay dead letters', async () => {
     let good = false;
     const inventory = await record(as('catalogue'), 'catalogue.inventory', () =>
       good ? { kind: 'done' } : { kind: 'dead', reason: 'no such product' },
@@ -85,7 +85,7 @@ describe('users with rights of their own', () => {
     await Promise.all([inventory.stop(), mail.stop(), effects.stop()]);
   });
 
-  it('refuses the events of another service', async () => {
+  it('a broker with separate users rejects the events of another service', async () => {
     const [outcome] = await as('accounts').publish([message('order.shipped.v1')]);
     expect(outcome).toBe('unknown');
     await eventually(async () =>
@@ -94,7 +94,7 @@ describe('users with rights of their own', () => {
     await expect(record(as('accounts'), 'orders.effects')).rejects.toThrow(/ACCESS.REFUSED/);
   });
 
-  it('permits a service to declare its deleted queue again', async () => {
+  it('a broker with separate users permits a service to declare its deleted queue again', async () => {
     const inventory = await record(as('catalogue'), 'catalogue.inventory');
     await server.control('delete_queue', 'own.catalogue.inventory');
     // Events that are published before the queue is declared again do not reach it.
@@ -106,7 +106,7 @@ describe('users with rights of their own', () => {
   });
 
   it.each(serviceNames)(
-    'permits a process of 1.1.0 of %s to declare and use its queue for republication requests',
+    'a broker with separate users permits a process of 1.1.0 of %s to declare and use its queue for republication requests',
     async (user) => {
       const url = new URL(server.url);
       url.username = user;
@@ -131,7 +131,7 @@ describe('users with rights of their own', () => {
 });
 
 describe('a broker with an alarm', () => {
-  it('accepts no messages without using memory here, continues delivering, and recovers by itself', async () => {
+  it('a broker with an alarm accepts no messages without using memory here, continues delivering, and recovers by itself', async () => {
     const topology = { consumers: { taker: ['order.shipped.v1'] }, retries: 1, retryDelay: 1 };
     const transport = await connectTransport({ url: `${server.url}?namespace=alarm`, name: 'test', topology, log });
     const taker = await record(transport, 'taker');

@@ -46,7 +46,7 @@ describe('the embedded queue', () => {
     return sent;
   };
 
-  it('starts while the database is unavailable, and works once it is available', async () => {
+  it('the embedded queue starts while the database is unavailable, and works once it is available', async () => {
     await proxy.cut();
     const transport = await open();
     await expect(transport.ping()).rejects.toThrow(/the events database is unavailable/);
@@ -60,7 +60,7 @@ describe('the embedded queue', () => {
     await transport.close();
   });
 
-  it('continues after every session was ended, and after the network was cut', async () => {
+  it('the embedded queue continues after every session was ended, and after the network was cut', async () => {
     const transport = await open();
     const taker = await record(transport, 'taker');
     await arrives(transport, taker.deliveries);
@@ -81,7 +81,7 @@ describe('the embedded queue', () => {
     await transport.close();
   });
 
-  it('continues after its connections have failed without being closed', async () => {
+  it('the embedded queue continues after its connections have failed without being closed', async () => {
     const transport = await open();
     const taker = await record(transport, 'taker');
     await arrives(transport, taker.deliveries);
@@ -94,7 +94,7 @@ describe('the embedded queue', () => {
     await transport.close();
   });
 
-  it('waits for a handler whose database does not answer, without another delivery', async () => {
+  it('the embedded queue waits for a handler whose database does not respond, without another delivery', async () => {
     const transport = await open();
     const delivered: string[] = [];
     let finished = 0;
@@ -118,7 +118,7 @@ describe('the embedded queue', () => {
     await transport.close();
   });
 
-  it('makes no second job of an event that is published twice', async () => {
+  it('the embedded queue makes no second job of an event that is published twice', async () => {
     const transport = await open();
     const taker = await record(transport, 'taker');
     const sent = await arrives(transport, taker.deliveries);
@@ -155,7 +155,7 @@ describe('the embedded queue', () => {
     await transport.close();
   });
 
-  it('is woken by the event, long before it would look by itself', async () => {
+  it('the embedded queue is woken by the event, long before it would look by itself', async () => {
     const transport = await open();
     const taker = await record(transport, 'taker');
     const times: number[] = [];

@@ -36,7 +36,7 @@ describe('RabbitMQ', () => {
     return result;
   };
 
-  it('refuses to start when a queue exists with other arguments, and states what to do', async () => {
+  it('RabbitMQ rejects to start when a queue exists with other arguments, and states what to do', async () => {
     const other = await testBroker();
     const name = `${new URL(other).searchParams.get('namespace')}.taker`;
     await admin((channel) => channel.assertQueue(name, { durable: true, arguments: { 'x-queue-type': 'quorum' } }));
@@ -44,13 +44,13 @@ describe('RabbitMQ', () => {
     await admin((channel) => channel.deleteQueue(name));
   });
 
-  it('refuses to start with a wrong password', async () => {
+  it('RabbitMQ rejects to start with a wrong password', async () => {
     const wrong = new URL(url);
     wrong.password = 'wrong';
     await expect(open(wrong.href)).rejects.toThrow(/RabbitMQ refuses: .*ACCESS.REFUSED/);
   });
 
-  it('starts while the broker is unavailable, and works once it is available', async () => {
+  it('RabbitMQ starts while the broker is unavailable, and works once it is available', async () => {
     const proxy = await startProxy(url);
     await proxy.cut();
     const transport = await open(proxy.url);
@@ -62,7 +62,7 @@ describe('RabbitMQ', () => {
     await proxy.close();
   });
 
-  it('is connected to again when the connection was closed while it was set up', async () => {
+  it('RabbitMQ is connected to again when the connection was closed while it was set up', async () => {
     let setUps = 0;
     const connection = await openConnection({
       addresses: [url],
@@ -81,7 +81,7 @@ describe('RabbitMQ', () => {
     await connection.close();
   });
 
-  it('publishes and consumes again after a lost connection', async () => {
+  it('RabbitMQ publishes and consumes again after a lost connection', async () => {
     const proxy = await startProxy(url);
     const transport = await open(proxy.url);
     const taker = await record(transport, 'taker');
@@ -97,27 +97,30 @@ describe('RabbitMQ', () => {
     await proxy.close();
   });
 
-  it.each(['cut', 'freeze'] as const)('uses another node when its own and a further one fail (%s)', async (fail) => {
-    const nodes = [await startProxy(url), await startProxy(url), await startProxy(url)];
-    const several = new URL(url);
-    const hosts = nodes.map((node) => new URL(node.url).host).join(',');
-    const transport = await open(url.replace(several.host, hosts));
-    const taker = await record(transport, 'taker');
-    for (const node of nodes) {
-      await node.restore();
-      for (const other of nodes) {
-        if (other !== node) await other[fail]();
+  it.each(['cut', 'freeze'] as const)(
+    'RabbitMQ uses another node when its own and a further one fail (%s)',
+    async (fail) => {
+      const nodes = [await startProxy(url), await startProxy(url), await startProxy(url)];
+      const several = new URL(url);
+      const hosts = nodes.map((node) => new URL(node.url).host).join(',');
+      const transport = await open(url.replace(several.host, hosts));
+      const taker = await record(transport, 'taker');
+      for (const node of nodes) {
+        await node.restore();
+        for (const other of nodes) {
+          if (other !== node) await other[fail]();
+        }
+        const sent = message();
+        await eventually(async () => expect(await transport.publish([sent])).toEqual(['confirmed']), 40_000);
+        await eventually(() => expect(taker.deliveries.map(({ content }) => content)).toContain(sent.content), 40_000);
       }
-      const sent = message();
-      await eventually(async () => expect(await transport.publish([sent])).toEqual(['confirmed']), 40_000);
-      await eventually(() => expect(taker.deliveries.map(({ content }) => content)).toContain(sent.content), 40_000);
-    }
-    await taker.stop();
-    await transport.close();
-    for (const node of nodes) await node.close();
-  });
+      await taker.stop();
+      await transport.close();
+      for (const node of nodes) await node.close();
+    },
+  );
 
-  it('disconnects a silent broker after a time-out, and a message without a confirm is not delivered', async () => {
+  it('RabbitMQ disconnects a silent broker after a time-out, and a message without a confirm is not delivered', async () => {
     const proxy = await startProxy(url);
     const transport = await open(proxy.url);
     proxy.freeze();
@@ -131,7 +134,7 @@ describe('RabbitMQ', () => {
     await admin((channel) => channel.purgeQueue(queue));
   });
 
-  it('makes a dead letter of a message whose consumers always die', async () => {
+  it('RabbitMQ makes a dead letter of a message whose consumers always die', async () => {
     const transport = await open(url);
     const sent = message();
     await transport.publish([sent]);
@@ -158,30 +161,33 @@ describe('RabbitMQ', () => {
   it.each([
     ['retry.1s', 'failed'],
     ['dead', 'dead'],
-  ] as const)('goes on when the queue %s of a consumer that fills its prefetch was deleted', async (part, kind) => {
-    const transport = await open(url);
-    const bad = Array.from({ length: 5 }, () => message());
-    const good = message();
-    const isBad = ({ content, attempt }: Delivery) => attempt === 1 && bad.some((each) => each.content === content);
-    const taker = await record(transport, 'taker', (delivery) =>
-      isBad(delivery) ? { kind, reason: 'as the test wants it' } : { kind: 'done' },
-    );
-    await admin((channel) => channel.deleteQueue(`${queue}.${part}`));
-    await transport.publish([...bad, good]);
-    const taken = () => taker.deliveries.filter((delivery) => !isBad(delivery)).map(({ content }) => content);
-    const finallyTaken = kind === 'failed' ? [...bad, good] : [good];
-    await eventually(
-      () => expect(new Set(taken())).toEqual(new Set(finallyTaken.map(({ content }) => content))),
-      15_000,
-    );
-    const letters = await eventually(async () => {
-      const { waiting, delayed } = await transport.depth('taker');
-      expect({ waiting, delayed }).toEqual({ waiting: 0, delayed: 0 });
-      return transport.deadLetters('taker', 10);
-    }, 10_000);
-    expect(new Set(letters.map(({ id }) => id))).toEqual(new Set(kind === 'dead' ? bad.map(({ id }) => id) : []));
-    await taker.stop();
-    for (const { id } of letters) await transport.discard('taker', id);
-    await transport.close();
-  });
+  ] as const)(
+    'RabbitMQ goes on when the queue %s of a consumer that fills its prefetch was deleted',
+    async (part, kind) => {
+      const transport = await open(url);
+      const bad = Array.from({ length: 5 }, () => message());
+      const good = message();
+      const isBad = ({ content, attempt }: Delivery) => attempt === 1 && bad.some((each) => each.content === content);
+      const taker = await record(transport, 'taker', (delivery) =>
+        isBad(delivery) ? { kind, reason: 'as the test wants it' } : { kind: 'done' },
+      );
+      await admin((channel) => channel.deleteQueue(`${queue}.${part}`));
+      await transport.publish([...bad, good]);
+      const taken = () => taker.deliveries.filter((delivery) => !isBad(delivery)).map(({ content }) => content);
+      const finallyTaken = kind === 'failed' ? [...bad, good] : [good];
+      await eventually(
+        () => expect(new Set(taken())).toEqual(new Set(finallyTaken.map(({ content }) => content))),
+        15_000,
+      );
+      const letters = await eventually(async () => {
+        const { waiting, delayed } = await transport.depth('taker');
+        expect({ waiting, delayed }).toEqual({ waiting: 0, delayed: 0 });
+        return transport.deadLetters('taker', 10);
+      }, 10_000);
+      expect(new Set(letters.map(({ id }) => id))).toEqual(new Set(kind === 'dead' ? bad.map(({ id }) => id) : []));
+      await taker.stop();
+      for (const { id } of letters) await transport.discard('taker', id);
+      await transport.close();
+    },
+  );
 });
