@@ -85,24 +85,27 @@ async function manyMistakes(): Promise<{ given: Record<string, string>; lines: s
 }
 
 describe('npm start and npm run dev', () => {
-  it.each([[[]], [['--watch']]])('with %j list all configuration errors and write nothing', async (parameters) => {
-    const { given, lines } = await manyMistakes();
-    const dataDir = join(folder, 'data');
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['cli/src/start.ts', ...parameters], {
-      cwd: root,
-      env: { ...plainEnvironment(), SHOP_DATA_DIR: dataDir, ...given },
-      encoding: 'utf8',
-    });
-    expect({ status, stdout, lines: stderr.trimEnd().split('\n') }).toEqual({
-      status: 1,
-      stdout: '',
-      lines: [
-        'Nothing was started. Correct these settings in the environment or in .env; .env.example describes them:',
-        ...lines.map((line) => `  ${line}`),
-      ],
-    });
-    expect(existsSync(dataDir)).toBe(false);
-  });
+  it.each([[[]], [['--watch']]])(
+    'npm start and npm run dev with %j list all configuration errors and write nothing',
+    async (parameters) => {
+      const { given, lines } = await manyMistakes();
+      const dataDir = join(folder, 'data');
+      const { status, stdout, stderr } = spawnSync(process.execPath, ['cli/src/start.ts', ...parameters], {
+        cwd: root,
+        env: { ...plainEnvironment(), SHOP_DATA_DIR: dataDir, ...given },
+        encoding: 'utf8',
+      });
+      expect({ status, stdout, lines: stderr.trimEnd().split('\n') }).toEqual({
+        status: 1,
+        stdout: '',
+        lines: [
+          'Nothing was started. Correct these settings in the environment or in .env; .env.example describes them:',
+          ...lines.map((line) => `  ${line}`),
+        ],
+      });
+      expect(existsSync(dataDir)).toBe(false);
+    },
+  );
 });
 
 describe('the doctor', () => {

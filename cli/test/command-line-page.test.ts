@@ -15,17 +15,17 @@ function leaves(command: Command, path: readonly string[] = []): string[] {
   return command.commands.flatMap((each) => leaves(each, [...path, each.name()]));
 }
 
-it.each(leaves(program))('describes %s', (path) => {
+it.each(leaves(program))('the page of the command line describes %s', (path) => {
   const words = path.split(' ');
   const isAbout = (row: string): boolean => row.startsWith(`| \`${words[0]}`) && row.includes(words.at(-1) ?? '');
   expect(page.split('\n').filter(isAbout)).not.toEqual([]);
 });
 
-it('describes every exit code', () => {
+it('the page of the command line describes every exit code', () => {
   for (const code of Object.values(exitCodes)) expect(page).toMatch(new RegExp(`^\\| ${code} \\| `, 'm'));
 });
 
-it('has a schema for the output of each command with --json', () => {
+it('the page of the command line has a schema for the output of each command with --json', () => {
   const printing = (command: Command, path: readonly string[] = []): string[] => [
     ...(command.options.some(({ long }) => long === '--json') ? [path.join(' ')] : []),
     ...command.commands.flatMap((each) => printing(each, [...path, each.name()])),

@@ -37,13 +37,16 @@ async function giveUp(consumer: string, count: number, ids = Array.from({ length
 const idsOf = (letters: readonly { id: string }[]): string[] => letters.map(({ id }) => id).sort();
 
 describe('all dead letters', () => {
-  it.each(['replay', 'discard'] as const)('%s: of every consumer, more than one read returns', async (verb) => {
-    const given = [...(await giveUp('notifications.mail', 5)), ...(await giveUp('orders.effects', 1))];
-    const { resolved, unknown } = await resolveDeadLetters(desk, { verb, ids: undefined, perRead: 2 });
-    expect(idsOf(resolved)).toEqual(given.sort());
-    expect(unknown).toEqual([]);
-    expect(await desk.list()).toEqual([]);
-  });
+  it.each(['replay', 'discard'] as const)(
+    'resolving all dead letters includes every consumer and more letters than one read returns: %s',
+    async (verb) => {
+      const given = [...(await giveUp('notifications.mail', 5)), ...(await giveUp('orders.effects', 1))];
+      const { resolved, unknown } = await resolveDeadLetters(desk, { verb, ids: undefined, perRead: 2 });
+      expect(idsOf(resolved)).toEqual(given.sort());
+      expect(unknown).toEqual([]);
+      expect(await desk.list()).toEqual([]);
+    },
+  );
 
   it('all dead letters are each resolved once, and letters that come back immediately are left', async () => {
     const given = await giveUp('notifications.mail', 3);

@@ -18,7 +18,7 @@ describe('processes that read a file', () => {
     ['gateway/src/limits/rate-limit.ts', ['gateway']],
     ['web/src/layout.ts', ['gateway']],
     ['docs/errors.md', ['gateway']],
-  ])('processes that read a file are named for %s', (path, processes) => {
+  ])('the processes that read a file include %s', (path, processes) => {
     expect(findProcesses(path)).toEqual(processes);
   });
 
@@ -28,7 +28,7 @@ describe('processes that read a file', () => {
     'shared/src/testing/pace.ts',
     'services/orders/src/.get-order.ts.swp',
     'bench/main.ts',
-  ])('processes that read a file are none for %s', (path) => {
+  ])('no process is restarted for the file %s', (path) => {
     expect(findProcesses(path)).toEqual([]);
   });
 });

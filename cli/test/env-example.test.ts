@@ -33,18 +33,18 @@ const unwritten = new Set([
 describe.each(Object.entries(readers))('the section of %s', (name, read) => {
   const variables = documented().get(name) ?? new Map<string, string>();
 
-  it('lists what the process reads, and nothing else', () => {
+  it('the section of each process lists what the process reads, and nothing else', () => {
     expect([...variables.keys()].sort()).toEqual(namesRead(name, read));
   });
 
-  it('states the actual defaults', () => {
+  it('the section of each process states the actual defaults', () => {
     const defaults = Object.fromEntries([...variables].filter(([, value]) => value !== ''));
     const withoutThem = Object.fromEntries(Object.entries(required).filter(([variable]) => !(variable in defaults)));
     // As JSON, because the texts of e-mails are read into functions.
     expect(JSON.stringify(read({ ...withoutThem, ...defaults }))).toBe(JSON.stringify(read(withoutThem)));
   });
 
-  it('omits a default only for variables without a fixed default', () => {
+  it('the section of each process omits a default only for variables without a fixed default', () => {
     const left = [...variables].filter(([variable, value]) => value === '' && !unwritten.has(variable));
     for (const [variable] of name === 'shop' ? [] : left) {
       expect(() => read({ ...required, [variable]: '' })).toThrow(`${variable} is required`);

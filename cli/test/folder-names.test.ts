@@ -22,13 +22,13 @@ afterAll(async () => {
 });
 
 describe('a checkout in a folder with #, %, ?, blanks, quotes and letters outside ASCII', () => {
-  it('starts a shop that serves its API and its pages', async () => {
+  it('a checkout in a folder with unusual characters starts a shop that serves its API and its pages', async () => {
     for (const path of ['/v1/products', '/v1/openapi.json', '/docs/getting-started', '/board/runbooks', '/problems']) {
       expect([path, (await fetch(`${shop.gateway}${path}`)).status]).toEqual([path, 200]);
     }
   });
 
-  it('has a command line that finds the shop, and that quotes the folder in the commands that it prints', async () => {
+  it('a checkout in a folder with unusual characters has a command line that finds the shop, and that quotes the folder in the commands that it prints', async () => {
     expect(await runShop(shop.dataDir, 'doctor')).toMatchObject({ code: 0 });
     const backup = join(checkout, "a backup's #1");
     const { code, output } = await runShop(shop.dataDir, 'backup', backup);

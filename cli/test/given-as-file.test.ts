@@ -110,7 +110,7 @@ describe('the page of e-mails of npm start', () => {
 });
 
 describe('the doctor', () => {
-  it('checks the e-mail folder, the currency and the keys that the files name', async () => {
+  it('the doctor checks the e-mail folder, the currency and the keys that the files name', async () => {
     const dataDir = join(folder, 'data');
     await (await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres'), durable: true })).stop();
     const mails = join(folder, 'mails');

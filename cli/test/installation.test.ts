@@ -28,19 +28,19 @@ describe.each(installations)('the command line of an installation by %s', (insta
   const run = (environment: Record<string, string>, ...words: string[]): Promise<Ended> =>
     runShop(folder, { SHOP_INSTALLATION: installation, ...environment }, ...words);
 
-  it('names the command that starts the shop', async () => {
+  it('the command line names the command that starts the shop', async () => {
     expect((await run({}, 'staff', 'list')).complaints).toBe(
       `there is no shop in ${folder}: run ${start}, or set SHOP_DATA_DIR or DATABASE_URL\n`,
     );
   });
 
-  it('names the command that shows what is wrong', async () => {
+  it('the command line names the command that shows what is wrong', async () => {
     expect((await run({ DATABASE_URL: database }, 'staff', 'list')).complaints).toMatch(
       new RegExp(`^the database does not answer: .*; ${examine} shows more\n$`),
     );
   });
 
-  it('has the prefix of its commands in help and usage', async () => {
+  it('the command line has the prefix of its commands in help and usage', async () => {
     expect((await run({}, 'keys', '--help')).output).toMatch(new RegExp(`^Usage: ${shop} keys `));
     expect((await run({}, 'keys', 'forget')).complaints).toMatch(new RegExp(`\nUsage: ${shop} keys `));
   });
@@ -55,7 +55,7 @@ describe.each(installations.slice(1))('by %s', (installation, _start, _shop, exa
     });
   });
 
-  it('logs refers to the logs of the containers', async () => {
+  it('the command logs refers to the logs of the containers', async () => {
     const { code, complaints } = await runShop(folder, { SHOP_INSTALLATION: installation }, 'logs', 'orders');
     expect([code, complaints]).toEqual([1, expect.stringMatching(/^logs works .*: run (docker|kubectl) .*orders\n$/)]);
   });

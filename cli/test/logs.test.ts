@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
-it('shows the lines of all processes by time, with the process, the time and the other fields', async () => {
+it('the command logs shows the lines of all processes by time, with the process, the time and the other fields', async () => {
   const { code, output } = await logs();
   expect(code).toBe(0);
   expect(output).toMatch(
@@ -35,7 +35,7 @@ it('shows the lines of all processes by time, with the process, the time and the
   );
 });
 
-it('shows the newest lines of one process, or all as they are in the files', async () => {
+it('the command logs shows the newest lines of one process, or all as they are in the files', async () => {
   expect((await logs('gateway', '--lines', '1')).output).toMatch(/^gateway {2}\[.*\] INFO: fourth\n$/);
   const { output } = await logs('--json', '--lines', '2');
   expect(
@@ -46,7 +46,7 @@ it('shows the newest lines of one process, or all as they are in the files', asy
   ).toEqual(['third', 'fourth']);
 });
 
-it('rejects a process without a log and a folder without logs', async () => {
+it('the command logs rejects a process without a log and a folder without logs', async () => {
   expect(await logs('order')).toMatchObject({
     ...{ code: 1, output: '', complaints: 'there is no log of order: the logs are gateway, orders\n' },
   });
@@ -55,7 +55,7 @@ it('rejects a process without a log and a folder without logs', async () => {
   expect(elsewhere.complaints).toContain('run npm start, or set SHOP_DATA_DIR');
 });
 
-it('follows the logs, also over a line that is written in two parts and a log that is put aside', async () => {
+it('the command logs follows the logs, also over a line that is written in two parts and a log that is put aside', async () => {
   const child = spawn(process.execPath, ['cli/src/shop.ts', 'logs', '-f', '--lines', '1'], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: { ...plainEnvironment(), SHOP_DATA_DIR: dataDir },

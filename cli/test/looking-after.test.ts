@@ -259,7 +259,7 @@ describe('orders', () => {
     expect((await runShop(dataDir, 'orders', 'count')).output).toContain(`cancelled   ${cancelled}\n`);
   });
 
-  it('orders that do not exist are rejected', async () => {
+  it('a command for an unknown order is rejected', async () => {
     const unknown = newId();
     const refusals = [
       await runShop(dataDir, 'orders', 'ship', unknown),

@@ -18,18 +18,21 @@ const commands = [
   ['trace', '01931f70-6a10-7b52-9c3e-2f4d8e6a0b01'],
 ];
 
-it.each(commands)('reports that none of the addresses of the database answers: %s %s', async (...words) => {
-  const environment = {
-    DATABASE_URL: 'postgres://someone:secret@database.example:1/shop',
-    KEY_ENCRYPTION_SECRET: 'x'.repeat(32),
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(twoAddresses)}`,
-  };
-  expect(await runShop('/nowhere', environment, ...words)).toEqual({
-    code: 1,
-    output: '',
-    complaints: expect.stringMatching(/^the database does not answer: is it started\? \(.*ECONNREFUSED.*\); .*\n$/),
-  });
-});
+it.each(commands)(
+  'the command line reports that none of the addresses of the database answers: %s %s',
+  async (...words) => {
+    const environment = {
+      DATABASE_URL: 'postgres://someone:secret@database.example:1/shop',
+      KEY_ENCRYPTION_SECRET: 'x'.repeat(32),
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(twoAddresses)}`,
+    };
+    expect(await runShop('/nowhere', environment, ...words)).toEqual({
+      code: 1,
+      output: '',
+      complaints: expect.stringMatching(/^the database does not answer: is it started\? \(.*ECONNREFUSED.*\); .*\n$/),
+    });
+  },
+);
 
 it.each([
   [['keys', 'list'], 'KEY_ENCRYPTION_SECRET must have at least 32 characters\n'],
@@ -37,7 +40,7 @@ it.each([
   [['products', 'import', 'new.csv'], /^SHOP_CURRENCY must .*"doubloon"\n$/],
   [['products', 'export', 'all.csv'], /^SHOP_CURRENCY must .*"doubloon"\n$/],
   [['seed', '--products', '1'], /^SHOP_CURRENCY must .*"doubloon"\n$/],
-])('names a configuration error in the configuration of the service: %j', async (words, complaint) => {
+])('the command line names a configuration error in the configuration of the service: %j', async (words, complaint) => {
   const environment = {
     DATABASE_URL: 'postgres://someone:secret@database.example:1/shop',
     SHOP_CURRENCY: 'doubloon',
@@ -50,7 +53,7 @@ it.each([
   });
 });
 
-it('names the connections that are missing beside those of the other services', async () => {
+it('the command line names the connections that are missing beside those of the other services', async () => {
   const database = 'postgres://someone:secret@database.example:1/shop';
   const given = { ACCOUNTS_DATABASE_URL: database, ORDERS_DATABASE_URL: database };
   expect(await runShop('/nowhere', given, 'orders', 'list')).toEqual({

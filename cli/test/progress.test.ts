@@ -67,7 +67,7 @@ describe.each(units)('the progress in %s', (unit) => {
         [2, 50_000_000],
       ],
     ],
-  ])('has a number wherever it has one, and fits 60 columns, when %s', async (_case, steps) => {
+  ])('the progress bar has a number wherever it has one, and fits 60 columns, when %s', async (_case, steps) => {
     const texts = await drawn(unit, steps);
     expect(texts.length).toBeGreaterThan(0);
     for (const text of texts) {
@@ -76,13 +76,13 @@ describe.each(units)('the progress in %s', (unit) => {
     }
   });
 
-  it('is drawn for a command that ends at once', async () => {
+  it('the progress bar of a short command is drawn', async () => {
     expect(await drawn(unit, [], 0)).toEqual([]);
     expect((await drawn(unit, [[1, 1]], 0)).at(-1)).toMatch(/^={10} 100 %( {2}1 of 1 [a-z]+)?$/);
   });
 });
 
-it('shows the time that is left as soon as it is known', async () => {
+it('the progress bar shows the time that is left as soon as it is known', async () => {
   const texts = await drawn(
     'products',
     [

@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe('without a shop', () => {
-  it('names the folder that it searched, and what to do', async () => {
+  it('a command without a shop names the folder that it searched, and what to do', async () => {
     expect(await runShop(dataDir, 'staff', 'list')).toEqual({
       code: 1,
       output: '',
@@ -86,7 +86,7 @@ describe('wrong arguments', () => {
     [['completion', 'fish'], /'fish' is invalid/, 'completion [options] <shell>'],
     [['sead'], /unknown command 'sead'/, '[options] [command]'],
     [['status', '--jsn'], /unknown option '--jsn'/, 'status [options]'],
-  ])('%j: one line, the usage, exit code 2', async (parameters, expected, usage) => {
+  ])('the command %j prints one line and the usage, and exits with 2', async (parameters, expected, usage) => {
     const { code, output, complaints } = await runShop(dataDir, ...parameters);
     expect({ code, output }).toEqual({ code: 2, output: '' });
     expect(complaints).toMatch(expected);
@@ -94,7 +94,7 @@ describe('wrong arguments', () => {
   });
 
   it.each([[[]], [['staff']], [['staff', 'grant']], [['keys']], [['seed']], [['status']]])(
-    '%j --help explains and exits with 0',
+    'the command %j --help prints the help and exits with 0',
     async (parameters) => {
       const { code, output, complaints } = await runShop(dataDir, ...parameters, '--help');
       expect({ code, complaints }).toEqual({ code: 0, complaints: '' });
@@ -131,7 +131,7 @@ describe('a stopped shop', () => {
     });
   });
 
-  it('accounts verify-email rejects an e-mail address without an account', async () => {
+  it('the command accounts verify-email rejects an e-mail address without an account', async () => {
     expect(await runShop(dataDir, 'accounts', 'verify-email', 'nobody@shop.example')).toEqual({
       code: 1,
       output: '',
@@ -139,7 +139,7 @@ describe('a stopped shop', () => {
     });
   });
 
-  it('accounts announce counts the accounts', async () => {
+  it('the command accounts announce counts the accounts', async () => {
     expect(await runShop(dataDir, 'accounts', 'announce')).toEqual({
       code: 0,
       output: '0 accounts are announced\n',
@@ -147,7 +147,7 @@ describe('a stopped shop', () => {
     });
   });
 
-  it('keys rotates and lists the keys', async () => {
+  it('the command keys rotates and lists the keys', async () => {
     const rotated = await runShop(dataDir, 'keys', 'rotate', '--json');
     expect(rotated).toMatchObject({ code: 0, complaints: '' });
     const states = (JSON.parse(rotated.output) as { state: string }[]).map(({ state }) => state);
@@ -159,7 +159,7 @@ describe('a stopped shop', () => {
     });
   });
 
-  it('products imports a file of the folder in which npm was called, and exports the products again', async () => {
+  it('the command products imports a file of the folder in which npm was called, and exports the products again', async () => {
     const good = { externalKey: 'CUP', name: 'Cup', brand: 'Acme', category: 'kitchen', price: 4.5, stock: 3 };
     await writeFile(join(folder, 'cups.ndjson'), `${JSON.stringify(good)}\n{"externalKey":"LID"}\n`);
     const called = { INIT_CWD: folder };
@@ -194,7 +194,7 @@ describe('a stopped shop', () => {
     });
   });
 
-  it('products history shows the changes of a product with their author', async () => {
+  it('the command products history shows the changes of a product with their author', async () => {
     const { code, output } = await runShop(dataDir, 'products', 'history', 'CUP');
     expect({ code, output }).toEqual({
       code: 0,
@@ -210,7 +210,7 @@ describe('a stopped shop', () => {
     });
   });
 
-  it('status shows the events that wait for the next start', async () => {
+  it('the command status shows the events that wait for the next start', async () => {
     const { code, output } = await runShop(dataDir, 'status');
     expect(code).toBe(1);
     expect(output).toMatch(/^OUTBOX +WAITING +OLDEST\naccounts +0 +0 s\n/);
@@ -328,7 +328,7 @@ describe('a database that DATABASE_URL names', () => {
 });
 
 describe('completion', () => {
-  it('completes commands, options, closed lists and files in bash, and runs the shop from any folder', async () => {
+  it('the completion script completes commands, options, closed lists and files in bash, and runs the shop from any folder', async () => {
     const { output } = await runShop(dataDir, 'completion', 'bash');
     await writeFile(join(folder, 'completion.sh'), output);
     const script = `
@@ -349,7 +349,7 @@ describe('completion', () => {
     ]);
   });
 
-  it('completes the same in zsh', async () => {
+  it('the completion script completes the same in zsh', async () => {
     const { output } = await runShop(dataDir, 'completion', 'zsh');
     expect(output).toMatch(/^compdef _shop shop$/m);
     expect(output).toContain(`'show:show an order'\\''s lines and history'`);

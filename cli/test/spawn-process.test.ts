@@ -129,7 +129,7 @@ describe('a line of the log', () => {
     ['{"level":40,"msg":"odd \\u001b[31m"}', 'odd \\u001b[31m'],
     ['{"level":30,"msg":"fine"}', undefined],
     ['{"level":40,', undefined],
-  ])('%s is shown as %s', (line, shown) => {
+  ])('the log line %s is shown as %s', (line, shown) => {
     expect(toWarning(line)).toBe(shown);
   });
 });

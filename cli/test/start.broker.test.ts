@@ -79,7 +79,7 @@ it('sells, cancels and notifies over the broker alone', async () => {
   expect(await inDatabase('events', "SELECT to_regclass('events.job') AS job")).toEqual([{ job: null }]);
 });
 
-it('status shows waiting events and dead letters of a running and of a stopped shop', async () => {
+it('the command status shows waiting events and dead letters of a running and of a stopped shop', async () => {
   await inDatabase(
     'orders',
     'INSERT INTO outbox (id, type, subject, sequence, request_id, data) VALUES ($1, $2, $3, 1, $4, $5)',

@@ -153,7 +153,7 @@ describe('a launcher that is killed', () => {
 });
 
 describe('a start', () => {
-  it('listens on the address of GATEWAY_HOST alone, where the command line finds it', async () => {
+  it('a start listens on the address of GATEWAY_HOST alone, where the command line finds it', async () => {
     const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
     const { address } = addresses.find(({ family, internal }) => family === 'IPv4' && !internal) ?? {
       address: '127.0.0.2',

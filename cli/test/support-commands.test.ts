@@ -46,7 +46,7 @@ const logIn = () => post('/v1/tokens', ada);
 const run = (...parameters: string[]) => runShop(dataDir, ...parameters);
 const ask = <T>(...parameters: string[]): Promise<T> => askShop<T>(dataDir, ...parameters);
 
-it('finds accounts and shows one, by id or e-mail address', async () => {
+it('the command accounts finds accounts and shows one, by id or e-mail address', async () => {
   for (const text of ['ada@', 'ADA LOVE']) {
     expect((await run('accounts', 'find', text)).output).toMatch(
       new RegExp(
@@ -64,7 +64,7 @@ it('finds accounts and shows one, by id or e-mail address', async () => {
   );
 });
 
-it('lists and ends the sessions of an account', async () => {
+it('the command accounts lists and ends the sessions of an account', async () => {
   const { refresh_token } = (await logIn()).body;
   const listed = await ask<{ sessionId: string; address: string }[]>('accounts', 'sessions', ada.email);
   expect(listed).toEqual([expect.objectContaining({ sessionId: expect.any(String), address: expect.any(String) })]);
@@ -80,7 +80,7 @@ it('lists and ends the sessions of an account', async () => {
   expect((await run('accounts', 'sessions', ada.email)).output).toBe('The account has no session.\n');
 });
 
-it('blocks and unblocks an account, also one of staff', async () => {
+it('the command accounts blocks and unblocks an account, also one of staff', async () => {
   await ask('staff', 'grant', ada.email, 'accounts:support');
   expect((await run('accounts', 'block', accountId, '--reason', 'Stolen password')).output).toBe(
     `${ada.email} is blocked\n`,
@@ -94,7 +94,7 @@ it('blocks and unblocks an account, also one of staff', async () => {
   expect((await logIn()).status).toBe(200);
 });
 
-it('sends an e-mail to set a new password, up to 5 an hour', async () => {
+it('the command accounts sends an e-mail to set a new password, up to 5 an hour', async () => {
   for (let index = 0; index < 5; index += 1) {
     expect(await run('accounts', 'reset', ada.email, '--reason', 'Asked')).toMatchObject({
       code: 0,
@@ -112,7 +112,7 @@ it('sends an e-mail to set a new password, up to 5 an hour', async () => {
   }, 40_000);
 });
 
-it('lists what was done, to an account and to all, with the reasons', async () => {
+it('the command accounts lists what was done, to an account and to all, with the reasons', async () => {
   const entries = await ask<{ action: string; by: string; reason: string }[]>('accounts', 'audit', accountId);
   expect(entries.filter(({ by }) => by === 'operator').map(({ action, reason }) => [action, reason])).toEqual([
     ...Array.from({ length: 5 }, () => ['password-reset-sent', 'Asked']),
@@ -138,7 +138,7 @@ it('lists what was done, to an account and to all, with the reasons', async () =
   expect((await run('audit', '--action', 'none')).output).toBe('The audit log has no such entry.\n');
 });
 
-it('rejects an unknown account, and a change without a reason', async () => {
+it('the command accounts rejects an unknown account, and a change without a reason', async () => {
   const unknown = {
     code: 1,
     output: '',
@@ -154,7 +154,7 @@ it('rejects an unknown account, and a change without a reason', async () => {
   }
 });
 
-it('manages machines: the secret is shown once, rotates with overlap, and is revoked', async () => {
+it('the command machines shows the secret once, rotates it with overlap, and revokes it', async () => {
   const created = await ask<{ clientId: string; clientSecret: string }>(
     'machines',
     'create',

@@ -223,12 +223,15 @@ describe('a response that is not a problem document', () => {
     problem: undefined,
   };
 
-  it.each(answers)('%s: no helper treats it as a success', async (_name, answer) => {
-    const shop = await clientOf([answer], { tokens: tokens('old') });
-    await expect(shop.logIn(pair)).rejects.toMatchObject(refusal);
-    await expect(Array.fromAsync(shop.products())).rejects.toMatchObject(refusal);
-    await expect(shop.logOut()).rejects.toMatchObject(refusal);
-  });
+  it.each(answers)(
+    'a response that is not a problem document (%s) is not treated as a success',
+    async (_name, answer) => {
+      const shop = await clientOf([answer], { tokens: tokens('old') });
+      await expect(shop.logIn(pair)).rejects.toMatchObject(refusal);
+      await expect(Array.fromAsync(shop.products())).rejects.toMatchObject(refusal);
+      await expect(shop.logOut()).rejects.toMatchObject(refusal);
+    },
+  );
 
   it.each([
     [304, '304 Not Modified'],

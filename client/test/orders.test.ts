@@ -63,7 +63,7 @@ describe('waiting for an order', () => {
     ['has one of several statuses', ['shipped', 'cancelled'], reached('pending', 'cancelled')],
     ['has an effect', 'stockReleased', cancelled('stockReleased', 'done')],
     ['has an effect of cancelled units', 'customerNotified', reduced('customerNotified', 'done')],
-  ])('ends when it %s', async (_name, goal, state) => {
+  ])('waiting for an order ends when it %s', async (_name, goal, state) => {
     const shop = await clientOf(reached('pending'), state);
     const { cancellation } = state;
     expect(await shop.orders.waitFor(id, goal)).toEqual({ id, ...(cancellation && { cancellation }) });
@@ -102,14 +102,14 @@ describe('waiting for an order', () => {
       cancelled('customerNotified', 'failed'),
       'The order is cancelled, and customerNotified has failed: customerNotified cannot follow.',
     ],
-  ])('fails when it %s', async (_name, goal, state, message) => {
+  ])('waiting for an order fails when it %s', async (_name, goal, state, message) => {
     const shop = await clientOf(state);
     const { history } = state;
     await expect(shop.orders.waitFor(id, goal)).rejects.toMatchObject({ reason: 'unreachable', message, history });
     expect(server.seen.filter(({ line }) => line.endsWith('/history'))).toHaveLength(1);
   });
 
-  it('fails after the time that it may take, with the history of that moment', async () => {
+  it('waiting for an order fails after the time that it may take, with the history of that moment', async () => {
     const shop = await clientOf(cancelled('stockReleased', 'pending'));
     await expect(shop.orders.waitFor(id, 'stockReleased', { timeout: 600 })).rejects.toMatchObject({
       name: 'WaitError',
@@ -123,7 +123,7 @@ describe('waiting for an order', () => {
     expect(server.seen).toHaveLength(length);
   });
 
-  it('fails after the time that it may take when the order itself is not answered', async () => {
+  it('waiting for an order fails after the time that it may take when the order itself is not answered', async () => {
     server = await startFaultyShop(({ line }) =>
       line.endsWith('/history') ? { status: 200, body: { items: [{ status: 'shipped' }] } } : 'silent',
     );
@@ -134,12 +134,15 @@ describe('waiting for an order', () => {
     });
   });
 
-  it.each([Number.POSITIVE_INFINITY, 2 ** 31])('does not fail early with a timeout of %d', async (timeout) => {
-    const shop = await clientOf(reached('pending'), reached('shipped'));
-    expect(await shop.orders.waitFor(id, 'shipped', { timeout })).toEqual({ id });
-  });
+  it.each([Number.POSITIVE_INFINITY, 2 ** 31])(
+    'waiting for an order does not fail early with a timeout of %d',
+    async (timeout) => {
+      const shop = await clientOf(reached('pending'), reached('shipped'));
+      expect(await shop.orders.waitFor(id, 'shipped', { timeout })).toEqual({ id });
+    },
+  );
 
-  it('outlasts an outage', async () => {
+  it('waiting for an order outlasts an outage', async () => {
     const outage: Reaction[] = ['break', 'cut', refused(502, 'bad-gateway'), refused(429, 'too-many-requests')];
     const history: Reaction = { status: 200, body: { items: [{ status: 'cancelled' }] } };
     const order: Reaction = { status: 200, body: { id } };
@@ -151,7 +154,7 @@ describe('waiting for an order', () => {
     expect(server.seen).toHaveLength(reactions.length);
   });
 
-  it('names the failure of its last request when the time is over', async () => {
+  it('waiting for an order names the failure of its last request when the time is over', async () => {
     server = await startFaultyShop(() => refused(503, 'service-unavailable'));
     const shop = createShop({ baseUrl: server.url, attempts: 1 });
     await expect(shop.orders.waitFor(id, 'shipped', { timeout: 400 })).rejects.toMatchObject({
@@ -163,7 +166,7 @@ describe('waiting for an order', () => {
   it.each([
     ['before it begins', 0],
     ['between two requests', 100],
-  ])('ends with the reason of the caller who aborts it %s', async (_name, after) => {
+  ])('waiting for an order ends with the reason of the caller who aborts it %s', async (_name, after) => {
     const shop = await clientOf(reached('pending'));
     const caller = new AbortController();
     const waiting = expect(shop.orders.waitFor(id, 'shipped', { signal: caller.signal })).rejects.toThrow('enough');
@@ -173,7 +176,7 @@ describe('waiting for an order', () => {
     expect(server.seen.length).toBeLessThanOrEqual(1);
   });
 
-  it('fails with the error response of the shop', async () => {
+  it('waiting for an order fails with the error response of the shop', async () => {
     server = await startFaultyShop(() => ({ status: 404, body: { code: 'not-found', detail: 'No such order.' } }));
     const shop = createShop({ baseUrl: server.url });
     await expect(shop.orders.waitFor(id, 'shipped')).rejects.toMatchObject({

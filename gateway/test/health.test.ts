@@ -11,18 +11,18 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 describe.each(['/health/live', '/health/ready'])('%s', (path) => {
-  it('can be read', async () => {
+  it('a health endpoint can be read', async () => {
     expect(await gateway.client.get(path)).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
     expect(await gateway.client.call('HEAD', path)).toMatchObject({ status: 200, text: '' });
   });
 
-  it('lists the allowed methods with OPTIONS', async () => {
+  it('a health endpoint lists the allowed methods with OPTIONS', async () => {
     const { status, headers, text } = await gateway.client.call('OPTIONS', path);
     expect([status, headers.allow, text]).toEqual([204, 'GET, HEAD, OPTIONS', '']);
     expect(headers).toMatchObject({ 'x-request-id': expect.any(String), 'x-content-type-options': 'nosniff' });
   });
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('rejects %s', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('a health endpoint rejects %s', async (method) => {
     expect(await gateway.client.call(method, path)).toMatchObject({
       status: 405,
       headers: { allow: 'GET, HEAD, OPTIONS' },
@@ -31,7 +31,7 @@ describe.each(['/health/live', '/health/ready'])('%s', (path) => {
   });
 });
 
-it('rejects a client address that sends thousands of probes, and no other', async () => {
+it('a health endpoint rejects a client address that sends thousands of probes, and no other', async () => {
   const ask = () => gateway.client.get('/health/live');
   let refused: Awaited<ReturnType<typeof ask>> | undefined;
   for (let asked = 0; asked < 10_000 && refused === undefined; asked += 50) {

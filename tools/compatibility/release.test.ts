@@ -44,18 +44,18 @@ it.each([
   ['no version', [], 'Name a version higher than'],
   ['a version that is no higher', ['1.1.0'], 'Name a version higher than'],
   ['no version of three numbers', ['99'], 'Name a version higher than'],
-])('is rejected with %s, and changes nothing', (_title, parameters, message) => {
+])('a release is rejected with %s, and changes nothing', (_title, parameters, message) => {
   expect(release(...parameters)).toMatchObject({ status: 1, stderr: expect.stringContaining(message) });
   expect(git('status', '--porcelain')).toBe('');
 });
 
-it('is rejected while a change is not committed', () => {
+it('a release is rejected while a change is not committed', () => {
   appendFileSync(join(copy, 'README.md'), '\n');
   expect(release(version)).toMatchObject({ status: 1, stderr: 'Commit all changes first.\n' });
   git('checkout', '--quiet', 'README.md');
 });
 
-it('is rejected, with the name of the file, when a file has no version where it is expected', () => {
+it('a release is rejected, with the name of the file, when a file has no version where it is expected', () => {
   const name = 'deploy/kubernetes/base/kustomization.yaml';
   writeFileSync(join(copy, name), read(name).replaceAll('newTag', 'tag'));
   git(
@@ -74,7 +74,7 @@ it('is rejected, with the name of the file, when a file has no version where it 
   git('reset', '--quiet', '--hard', head);
 });
 
-it('sets all versions, dates the changelog, records commit and base images, and passes the comparison', () => {
+it('a release sets all versions, dates the changelog, records commit and base images, and passes the comparison', () => {
   expect(release(version)).toMatchObject({ status: 0, stdout: expect.stringContaining(`git tag v${version}`) });
   expect(JSON.parse(read('tools/compatibility/released/release.json'))).toEqual({
     version,

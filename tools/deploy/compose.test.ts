@@ -7,7 +7,7 @@ const { services, networks } = readCompose();
 const processes = ['gateway', ...serviceNames];
 
 describe('docker-compose.yml', () => {
-  it('confines every container, including the optional ones', () => {
+  it('docker-compose.yml confines every container, including the optional ones', () => {
     for (const [name, service] of Object.entries(services)) {
       expect([name, service]).toEqual([
         name,
@@ -26,7 +26,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('builds the images of the shop, and looks for none of them in a registry', () => {
+  it('docker-compose.yml builds the images of the shop, and looks for none of them in a registry', () => {
     const own = Object.values(services).filter(({ image }) => image?.startsWith('shop/'));
     expect(own.length).toBeGreaterThan(processes.length);
     for (const service of own) expect(service).toMatchObject({ build: expect.anything(), pull_policy: 'never' });

@@ -61,7 +61,7 @@ describe.each(['production', 'development'])('overlays/%s', (overlay) => {
   const most = mostConnections(manifests);
   const available = maxConnections(manifests, overlay);
 
-  it('has enough connections for the most replicas of the autoscalers', () => {
+  it('the overlay has enough connections for the most replicas of the autoscalers', () => {
     expect(most + kept).toBeLessThanOrEqual(available);
   });
 });

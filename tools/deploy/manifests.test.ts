@@ -60,18 +60,18 @@ describe.each(names)('%s', (name) => {
   const manifests = overlays[name];
   const pods = manifests.filter((manifest) => podOf(manifest) !== undefined);
 
-  it('shows the e-mails of no folder in the browser', () => {
+  it('the overlay shows the e-mails of no folder in the browser', () => {
     expect(JSON.stringify(manifests)).not.toContain('MAIL_PAGE_DIR');
   });
 
-  it('has documents that are valid by their schemas', async () => {
+  it('the overlay has documents that are valid by their schemas', async () => {
     for (const manifest of manifests) {
       if (withoutSchema.has(`${manifest.apiVersion}/${manifest.kind}`)) continue;
       expect([titleOf(manifest), await faultsOf(manifest)]).toEqual([titleOf(manifest), []]);
     }
   });
 
-  it('names each object once, in one namespace', () => {
+  it('the overlay names each object once, in one namespace', () => {
     const titles = manifests.map(titleOf);
     expect(new Set(titles).size).toBe(titles.length);
     const elsewhere = manifests.filter(({ kind, metadata }) => kind !== 'Namespace' && metadata.namespace !== 'shop');
@@ -81,7 +81,7 @@ describe.each(names)('%s', (name) => {
     );
   });
 
-  it('refers only to existing objects', () => {
+  it('the overlay refers only to existing objects', () => {
     const owners = [...services, 'provision', 'operator'];
     const given = [...owners.map((owner) => `${owner}-secrets`), 'mail', 'shop-tls'];
     const fromOperator =
@@ -108,7 +108,7 @@ describe.each(names)('%s', (name) => {
     expect(rules[0]).toMatchObject({ http: { paths: [{ backend: { service: { name: 'gateway' } } }] } });
   });
 
-  it('has selectors that match their own pods', () => {
+  it('the overlay has selectors that match their own pods', () => {
     for (const manifest of manifests.filter(({ spec }) => spec?.selector?.matchLabels !== undefined)) {
       const wanted = manifest.spec.selector.matchLabels;
       expect(pods.some((pod) => labelsMeet(podOf(pod)?.metadata?.labels, wanted))).toBe(true);
@@ -124,7 +124,7 @@ describe.each(names)('%s', (name) => {
   });
 
   // https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
-  it('has pods within the restricted standard', () => {
+  it('the overlay has pods within the restricted standard', () => {
     expect(pods.map(titleOf)).toEqual(expect.arrayContaining(processes.map((process) => `Deployment ${process}`)));
     for (const manifest of pods) {
       const { spec } = podOf(manifest) as Manifest;
@@ -153,7 +153,7 @@ describe.each(names)('%s', (name) => {
     }
   });
 
-  it('keeps secrets out of environments and documents', () => {
+  it('the overlay keeps secrets out of environments and documents', () => {
     for (const manifest of pods) {
       for (const { env = [] } of containersOf(manifest)) {
         for (const { name: variable, value } of env) {
@@ -165,41 +165,44 @@ describe.each(names)('%s', (name) => {
     expect(secrets).toEqual(name === 'development' ? ['mail'] : []);
   });
 
-  it.each(processes)('updates %s without an interruption, and keeps it available when nodes are drained', (process) => {
-    const deployment = only(manifests, 'Deployment', process);
-    expect(deployment.spec.strategy).toEqual({
-      type: 'RollingUpdate',
-      rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
-    });
-    expect(deployment.spec.replicas).toBeUndefined(); // the autoscaler's to say
-    const { terminationGracePeriodSeconds, topologySpreadConstraints } = deployment.spec.template.spec;
-    const [container = {} as Manifest] = containersOf(deployment);
-    // A process gets no requests after 5 s, and ends within 10 s more. It uses 4.5 s of these to close its connections
-    // with responses.
-    expect(container.lifecycle.preStop.exec.command).toEqual(['node', '-e', 'setTimeout(() => {}, 5000)']);
-    expect(terminationGracePeriodSeconds).toBeGreaterThan(5 + 10);
-    expect(environmentOf(manifests, container)).toMatchObject({ DRAIN_MS: '4500' });
-    expect(container.readinessProbe.httpGet).toEqual({ path: '/health/ready', port: 'http' });
-    expect(container.livenessProbe.httpGet).toEqual({ path: '/health/live', port: 'http' });
-    // A process listens when its database can be reached and migrated, which may take ten minutes.
-    const { httpGet, periodSeconds, failureThreshold } = container.startupProbe;
-    expect(httpGet).toEqual({ path: '/health/live', port: 'http' });
-    expect(periodSeconds * failureThreshold).toBeGreaterThan(10 * 60);
-    expect(deployment.spec.progressDeadlineSeconds).toBeGreaterThan(periodSeconds * failureThreshold);
-    const keys = topologySpreadConstraints.map(({ topologyKey }: Manifest) => topologyKey);
-    expect(keys).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);
+  it.each(processes)(
+    'the overlay updates %s without an interruption, and keeps it available when nodes are drained',
+    (process) => {
+      const deployment = only(manifests, 'Deployment', process);
+      expect(deployment.spec.strategy).toEqual({
+        type: 'RollingUpdate',
+        rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
+      });
+      expect(deployment.spec.replicas).toBeUndefined(); // the autoscaler's to say
+      const { terminationGracePeriodSeconds, topologySpreadConstraints } = deployment.spec.template.spec;
+      const [container = {} as Manifest] = containersOf(deployment);
+      // A process gets no requests after 5 s, and ends within 10 s more. It uses 4.5 s of these to close its connections
+      // with responses.
+      expect(container.lifecycle.preStop.exec.command).toEqual(['node', '-e', 'setTimeout(() => {}, 5000)']);
+      expect(terminationGracePeriodSeconds).toBeGreaterThan(5 + 10);
+      expect(environmentOf(manifests, container)).toMatchObject({ DRAIN_MS: '4500' });
+      expect(container.readinessProbe.httpGet).toEqual({ path: '/health/ready', port: 'http' });
+      expect(container.livenessProbe.httpGet).toEqual({ path: '/health/live', port: 'http' });
+      // A process listens when its database can be reached and migrated, which may take ten minutes.
+      const { httpGet, periodSeconds, failureThreshold } = container.startupProbe;
+      expect(httpGet).toEqual({ path: '/health/live', port: 'http' });
+      expect(periodSeconds * failureThreshold).toBeGreaterThan(10 * 60);
+      expect(deployment.spec.progressDeadlineSeconds).toBeGreaterThan(periodSeconds * failureThreshold);
+      const keys = topologySpreadConstraints.map(({ topologyKey }: Manifest) => topologyKey);
+      expect(keys).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);
 
-    expect(only(manifests, 'PodDisruptionBudget', process).spec).toMatchObject({
-      maxUnavailable: 1,
-      selector: deployment.spec.selector,
-    });
-    const { scaleTargetRef, minReplicas, maxReplicas } = only(manifests, 'HorizontalPodAutoscaler', process).spec;
-    expect(scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: process });
-    expect(minReplicas).toBe(name === 'production' ? 3 : 1);
-    expect(maxReplicas).toBeGreaterThan(minReplicas);
-  });
+      expect(only(manifests, 'PodDisruptionBudget', process).spec).toMatchObject({
+        maxUnavailable: 1,
+        selector: deployment.spec.selector,
+      });
+      const { scaleTargetRef, minReplicas, maxReplicas } = only(manifests, 'HorizontalPodAutoscaler', process).spec;
+      expect(scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: process });
+      expect(minReplicas).toBe(name === 'production' ? 3 : 1);
+      expect(maxReplicas).toBeGreaterThan(minReplicas);
+    },
+  );
 
-  it('has one Service for the metrics of each process, which the ServiceMonitor selects and labels', () => {
+  it('the overlay has one Service for the metrics of each process, which the ServiceMonitor selects and labels', () => {
     const { spec } = readYaml(`${root}deploy/observability/service-monitor.yaml`) as Manifest;
     const wanted = Object.entries(spec.selector.matchLabels);
     const selected = manifests.filter(
@@ -237,14 +240,14 @@ describe.each(names)('%s', (name) => {
     }
   });
 
-  it('admits clients at one address, with TLS', () => {
+  it('the overlay admits clients at one address, with TLS', () => {
     const { tls, rules } = only(manifests, 'Ingress', 'gateway').spec;
     expect(tls).toEqual([{ hosts: ['shop.example'], secretName: 'shop-tls' }]);
     expect(rules.map(({ host }: Manifest) => host)).toEqual(['shop.example']);
     expect(manifests.filter(({ spec }) => spec?.type === 'LoadBalancer' || spec?.type === 'NodePort')).toEqual([]);
   });
 
-  it('lets the board read every replica of every process', () => {
+  it('the overlay lets the board read every replica of every process', () => {
     const addresses = only(manifests, 'ConfigMap', 'shop-settings').data.METRICS_URLS?.split(', ') ?? [];
     const [own, others] = ['gateway=http://gateway-metrics:9464/metrics', '*=http://*-metrics:9464/metrics'];
     expect(addresses).toEqual([own, others]);
@@ -253,7 +256,7 @@ describe.each(names)('%s', (name) => {
       expect(only(manifests, 'Service', `${process}-metrics`).spec).toMatchObject({ clusterIP: 'None' });
   });
 
-  it('permits the arrows of the architecture and no other', () => {
+  it('the overlay permits the arrows of the architecture and no other', () => {
     const expected = [
       'ingress-nginx → gateway:8080',
       ...called.map((service) => `gateway → ${service}:8080`),
@@ -304,12 +307,12 @@ describe.each(names)('%s', (name) => {
 });
 
 describe('production', () => {
-  it('lets statements of migrations and of the operator last as long as they need', () => {
+  it('the overlay production lets statements of migrations and of the operator last as long as they need', () => {
     const { postgresql } = only(overlays.production, 'Cluster', 'postgres').spec;
     expect(Object.keys(Object(postgresql).parameters)).not.toContain('statement_timeout');
   });
 
-  it('has three nodes of each server, and commits that survive the loss of one', () => {
+  it('the overlay production has three nodes of each server, and commits that survive the loss of one', () => {
     expect(only(overlays.production, 'Cluster', 'postgres').spec).toMatchObject({
       instances: 3,
       enableSuperuserAccess: false,
@@ -330,7 +333,7 @@ describe('production', () => {
     );
   });
 
-  it('reads lists of products on the standbys, and nothing else', () => {
+  it('the overlay production reads lists of products on the standbys, and nothing else', () => {
     const reading = processes.filter((process) =>
       containersOf(only(overlays.production, 'Deployment', process)).some(({ env = [] }) =>
         env.some(({ name }: Manifest) => name.startsWith('DATABASE_READ_URL')),
@@ -339,7 +342,7 @@ describe('production', () => {
     expect(reading).toEqual(['catalogue']);
   });
 
-  it('creates its roles as an administrator without superuser rights', () => {
+  it('the overlay production creates its roles as an administrator without superuser rights', () => {
     const [container] = containersOf(only(overlays.production, 'Job', 'provision'));
     expect(container?.env).toContainEqual({ name: 'DATABASE_ADMIN_URL_FILE', value: '/run/secrets/administrator/uri' });
   });
@@ -352,7 +355,7 @@ function labelsMeet(
   return Object.entries(wanted).every(([key, value]) => labels?.[key] === value);
 }
 
-it('bounds the memory of a container as that of a process of npm start', () => {
+it('the overlay bounds the memory of a container as that of a process of npm start', () => {
   const image = readFileSync(fileURLToPath(new URL('../../deploy/Dockerfile', import.meta.url)), 'utf8');
   const variables = Object.entries(memoryBounds).map(([name, value]) => `${name}="${value}"`);
   expect(image).toContain(`ENV ${variables.join(' ')}\n`);

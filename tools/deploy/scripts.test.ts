@@ -21,7 +21,7 @@ describe.each(scripts)('%s', (script) => {
   const run = (...parameters: string[]) => spawnSync(`${root}${script}`, parameters, { encoding: 'utf8' });
 
   it.each([[[]], [['rotate']], [['rotate', 'weather', 'overlay']], [['explode', 'database', 'overlay']]])(
-    'prints its commands and changes nothing with the arguments %j',
+    'the script prints its commands and changes nothing with the arguments %j',
     (parameters) => {
       const { status, stdout, stderr } = run(...parameters);
       expect([status, stdout]).toEqual([2, '']);
@@ -29,7 +29,7 @@ describe.each(scripts)('%s', (script) => {
     },
   );
 
-  it('replaces what deploy/setup can replace', () => {
+  it('the script replaces what deploy/setup can replace', () => {
     const text = readFileSync(`${root}${script}`, 'utf8');
     const other = script.includes('kubernetes') ? ['administrator'] : [];
     for (const what of rotated.filter((name) => !other.includes(name))) expect(text).toContain(what);
@@ -192,22 +192,22 @@ describe('deploy/compose.sh', () => {
     };
     const starts = () => calls().flatMap((call) => /^stop .*|(?<=--no-recreate )\w+$/.exec(call) ?? []);
 
-    it('starts the second gateway and the proxy of a shop that had no proxy, after the previous gateway has ended', () => {
+    it('deploy/compose.sh update starts the second gateway and the proxy of a shop that had no proxy, after the previous gateway has ended', () => {
       expect(update({ PROXY: '' }).status).toBe(0);
       expect(starts().slice(-3)).toEqual(['stop -t 15 old', 'gateway', 'proxy']);
     });
 
-    it('starts a proxy that an interrupted run has left without starting it', () => {
+    it('deploy/compose.sh update starts a proxy that an interrupted run has left without starting it', () => {
       expect(update({}).status).toBe(0);
       expect(starts().slice(-2)).toEqual(['stop -t 15 old', 'proxy']);
     });
 
-    it('starts no proxy while the previous gateway runs', () => {
+    it('deploy/compose.sh update starts no proxy while the previous gateway runs', () => {
       expect(update({ PROXY: '' }, 'orders').status).toBe(0);
       expect(starts()).toEqual(['stop -t 15 old']);
     });
 
-    it('says that the port may be closed when the proxy does not start', () => {
+    it('deploy/compose.sh update says that the port may be closed when the proxy does not start', () => {
       const { status, stderr } = update({ FAILING: '--no-recreate proxy' });
       expect([status, stderr]).toEqual([
         1,
@@ -215,7 +215,7 @@ describe('deploy/compose.sh', () => {
       ]);
     });
 
-    it('rejects TRUSTED_PROXIES=0 before it changes anything', () => {
+    it('deploy/compose.sh update rejects TRUSTED_PROXIES=0 before it changes anything', () => {
       const { status, stderr } = update({ TRUSTED_PROXIES: '0' });
       expect([status, stderr]).toEqual([1, expect.stringContaining('TRUSTED_PROXIES=0')]);
       expect(calls()).not.toContainEqual(expect.stringMatching(/ (run|up|rm|exec) /));
@@ -361,7 +361,7 @@ describe('deploy/kubernetes.sh', () => {
 describe.each(['development', 'production'])('deploy/kubernetes.sh and the overlay %s', (overlay) => {
   const manifests = render(`${root}deploy/kubernetes/overlays/${overlay}`);
 
-  it('has the services, the Job and the operator that the script replaces', () => {
+  it('the overlay has the services, the Job and the operator that the script replaces', () => {
     const processes = manifests.filter(
       ({ kind, metadata }) => kind === 'Deployment' && metadata.labels?.['app.kubernetes.io/component'] === 'process',
     );
@@ -371,13 +371,13 @@ describe.each(['development', 'production'])('deploy/kubernetes.sh and the overl
     expect(manifests.map(({ kind, metadata }) => [kind, metadata.name])).toContainEqual(['StatefulSet', 'operator']);
   });
 
-  it('names one image of deploy/setup', () => {
+  it('the overlay names one image of deploy/setup', () => {
     const images = manifests.flatMap(containersOf).map(({ image }) => image);
     expect(new Set(images.filter((image) => /^(.*\/)?setup[:@]/.test(image))).size).toBe(1);
   });
 });
 
-it('finds the pods of the broker by the label that they have in development', () => {
+it('deploy/kubernetes.sh finds the pods of the broker by the label that they have in development', () => {
   const manifests = render(`${root}deploy/kubernetes/overlays/development`);
   const broker = manifests.find(({ kind, metadata }) => kind === 'StatefulSet' && metadata.name === 'rabbitmq');
   expect(broker && podOf(broker)?.metadata.labels).toMatchObject({ 'app.kubernetes.io/name': 'rabbitmq' });

@@ -197,7 +197,7 @@ describe('in Kubernetes, a change of the secrets is refused', () => {
 
 const program = `${root}deploy/setup/src/secrets.ts`;
 
-it('writes the files again after a run that was interrupted, without rights beyond those of the container', async () => {
+it('deploy/setup writes the files again after a run that was interrupted, without rights beyond those of the container', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'shop-secrets-'));
   try {
     expect(await exitCode(process.execPath, program, folder)).toBe(0);
@@ -233,7 +233,7 @@ function secretOf(manifests: string, name: string): Readonly<Record<string, stri
 }
 
 describe('docker-compose.yml', () => {
-  it('mounts the secrets of each container read-only, and names existing files', () => {
+  it('docker-compose.yml mounts the secrets of each container read-only, and names existing files', () => {
     const mounting = composeServices.flatMap(([name, { volumes = [], environment = {} }]) => {
       const mounts = volumes.filter((volume) => volume.startsWith('secrets'));
       if (name === 'secrets' || mounts.length === 0) return [];
@@ -262,7 +262,7 @@ describe('docker-compose.yml', () => {
 });
 
 describe.each(['development', 'production'])('deploy/kubernetes, %s', (overlay) => {
-  it('mounts for each pod its own secrets, which exist', () => {
+  it('the overlay mounts for each pod its own secrets, which exist', () => {
     const manifests = render(`${root}deploy/kubernetes/overlays/${overlay}`);
     let asked = 0;
     for (const manifest of manifests.filter((each) => podOf(each) !== undefined)) {
@@ -280,7 +280,7 @@ describe.each(['development', 'production'])('deploy/kubernetes, %s', (overlay) 
     expect(asked).toBeGreaterThan(15);
   });
 
-  it('gives the operator the connection of each service, and its own secrets', () => {
+  it('the overlay gives the operator the connection of each service, and its own secrets', () => {
     const manifests = render(`${root}deploy/kubernetes/overlays/${overlay}`);
     const [operator] = manifests.filter(({ kind, metadata }) => kind === 'StatefulSet' && metadata.name === 'operator');
     const [container] = containersOf(operator as Manifest);

@@ -240,7 +240,7 @@ describe('joining', () => {
     expect(Object.keys(toNode(toNode(joined.components).schemas))).toEqual(['Item', 'List']);
   });
 
-  it('renames different components after their service, and the references to them', () => {
+  it('the join of contracts renames different components after their service, and the references to them', () => {
     const joined = joinContracts(frame, [
       part('one', { schema: { type: 'string' } }),
       part('two', { schema: { type: 'number' } }),

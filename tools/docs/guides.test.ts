@@ -137,7 +137,7 @@ describe.each(guideNames)('the guide %s', (name) => {
   const snippets = examples.filter((example) => example.kind === 'ts');
 
   if (exchanges.length > 0) {
-    it('shows requests with their actual responses', async () => {
+    it('each guide shows requests with their actual responses', async () => {
       const values = await (callers.get(name) ?? newCustomer)();
       // This guide registers the account itself.
       if (name === 'getting-started') values.email = `${randomUUID()}@example.com`;
@@ -162,7 +162,7 @@ describe.each(guideNames)('the guide %s', (name) => {
   }
 
   if (exchanges.length > 0) {
-    it('can be pasted into a shell as a whole', async () => {
+    it('each guide can be pasted into a shell as a whole', async () => {
       const values = await (callers.get(name) ?? newCustomer)();
       if (name === 'getting-started') for (const given of ['accessToken', 'productId']) delete values[given];
       // What the pages cannot show, as their texts say.
@@ -181,7 +181,7 @@ describe.each(guideNames)('the guide %s', (name) => {
   }
 
   for (const { code } of snippets) {
-    it(`has TypeScript that runs: ${code.slice(0, 60).replaceAll('\n', ' ')}…`, async () => {
+    it(`each guide has TypeScript that runs: ${code.slice(0, 60).replaceAll('\n', ' ')}…`, async () => {
       const { email = '', productId } = await newCustomer();
       const prelude = `import { createShop } from '@shop/client';
         const shop = createShop({ baseUrl: 'http://localhost:8080' });
@@ -231,7 +231,7 @@ describe('the published document', () => {
 });
 
 describe('the client', () => {
-  it('iterates over every product once, page after page', async () => {
+  it('the client iterates over every product once, page after page', async () => {
     const client = createShop({ baseUrl: shop.url });
     const criteria = { price: { gte: 10 }, status: ['available', 'active'] as ('available' | 'active')[] };
     const sort = [{ field: 'price', direction: 'asc' }] as const;
@@ -257,7 +257,7 @@ describe('the client', () => {
     expect(await Array.fromAsync(client.orders({ status: { ne: 'pending' } }, { fields: ['id'] }))).toEqual([{ id }]);
   });
 
-  it('throws the reason why an iteration was rejected', async () => {
+  it('the client throws the reason why an iteration was rejected', async () => {
     const client = createShop({ baseUrl: shop.url });
     const walk = Array.fromAsync(
       client.products({ brand: Array.from({ length: 101 }, (_, index) => `brand ${index}`) }),

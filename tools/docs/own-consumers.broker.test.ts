@@ -46,7 +46,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-it('gives the user a queue with the events that it was permitted, and nothing else', async () => {
+it('the command gives the user a queue with the events that it was permitted, and nothing else', async () => {
   const [adapter, orders] = [await connectAs('adapter', 'PASSWORD'), await connectAs('orders', passwords.orders)];
   const channel = await adapter.createChannel();
   const options = { durable: true, arguments: { 'x-queue-type': 'quorum', 'x-max-length-bytes': 1_000_000 } };

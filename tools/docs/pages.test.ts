@@ -252,18 +252,21 @@ describe('what is nowhere', () => {
     ['/docs/nonsense', 404],
     ['/problems/nonsense', 404],
     ['/Docs/<b>', 404],
-  ])('%s is a page with valid links for a browser, and a problem for a program', async (path, status) => {
-    const response = await get(path, { Accept: browser });
-    expect([response.status, response.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8']);
-    const text = await response.text();
-    expect(text).not.toContain('<b>');
-    for (const target of attributes(text).filter((one) => one.startsWith('/')))
-      expect([target, (await page(target)).status]).toEqual([target, 200]);
-    for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.5']) {
-      const problem = await get(path, { Accept: accept });
-      expect([problem.status, problem.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
-    }
-  });
+  ])(
+    'the unknown address %s is a page with valid links for a browser, and a problem for a program',
+    async (path, status) => {
+      const response = await get(path, { Accept: browser });
+      expect([response.status, response.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8']);
+      const text = await response.text();
+      expect(text).not.toContain('<b>');
+      for (const target of attributes(text).filter((one) => one.startsWith('/')))
+        expect([target, (await page(target)).status]).toEqual([target, 200]);
+      for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.5']) {
+        const problem = await get(path, { Accept: accept });
+        expect([problem.status, problem.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
+      }
+    },
+  );
 
   it.each([
     ['/docs/', '/docs'],
@@ -277,7 +280,7 @@ describe('what is nowhere', () => {
     ['/board/runbooks', '/docs/runbooks'],
     ['/board/runbooks/', '/docs/runbooks'],
     ['/board/runbooks/dead-letters', '/docs/runbooks/dead-letters'],
-  ])('%s redirects everybody to the page at %s', async (path, target) => {
+  ])('the previous address %s redirects everybody to the page at %s', async (path, target) => {
     for (const [accept, method] of [
       [browser, 'GET'],
       ['*/*', 'GET'],
@@ -290,14 +293,14 @@ describe('what is nowhere', () => {
   });
 
   it.each(['//evil.example/', '/docs//evil.example//', '/v1/products/', '/nonsense/', '/docs/%0d%0aa/', '/docs/<b>/'])(
-    '%s redirects nobody',
+    'the address %s redirects nobody',
     async (path) => {
       const response = await fetch(`${gateway.url}${path}`, { redirect: 'manual', headers: { Accept: browser } });
       expect([response.ok, response.headers.get('location')]).toEqual([false, null]);
     },
   );
 
-  it('is a problem below /v1 and for other methods', async () => {
+  it('an unknown address is a problem below /v1 and for other methods', async () => {
     expect((await get('/v1/nonsense', { Accept: browser })).headers.get('content-type')).toBe(
       'application/problem+json',
     );

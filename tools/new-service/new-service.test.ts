@@ -77,7 +77,7 @@ it.each([
   ['tokens', 'the name tokens is taken'],
   ['user', 'user is a reserved word of PostgreSQL'],
   ['window', 'window is a reserved word of PostgreSQL'],
-])('rejects the name %s, and writes nothing', async (wrong, reason) => {
+])('the command new-service rejects the name %s, and writes nothing', async (wrong, reason) => {
   const before = filesOf(join(checkout, 'services'));
   await expect(run(node, 'cli/src/shop.ts', 'new-service', wrong)).rejects.toThrow(reason);
   expect(filesOf(join(checkout, 'services'))).toEqual(before);
@@ -88,7 +88,7 @@ describe('a new service', () => {
     await run(node, 'cli/src/shop.ts', 'new-service', name);
   });
 
-  it('touches three files outside its folder', () => {
+  it('a new service touches three files outside its folder', () => {
     const known = new Set(filesOf(root).filter((file) => !/^(\.git|\.data)\//.test(file)));
     const touched = filesOf(checkout).filter(
       (file) => !known.has(file) || !readFileSync(join(checkout, file)).equals(readFileSync(join(root, file))),
@@ -144,7 +144,7 @@ describe('a new service', () => {
       return (await response.json()) as T;
     }
 
-    it('answers behind the gateway, and handles the events of the other services', async () => {
+    it('a new service answers behind the gateway, and handles the events of the other services', async () => {
       const customer = { name: 'Ada', email: 'ada@example.org', password: 'a quiet green door' };
       await call('POST', '/v1/accounts', undefined, customer);
       const credentials = { email: customer.email, password: customer.password };
@@ -161,7 +161,7 @@ describe('a new service', () => {
       expect(await call('GET', `/v1/${name}`)).toMatchObject({ code: 'unauthenticated' });
     });
 
-    it('is in the published contract', async () => {
+    it('a new service is in the published contract', async () => {
       const { paths } = await call<{ paths: object }>('GET', '/v1/openapi.json');
       expect(Object.keys(paths)).toContain(`/v1/${name}`);
     });

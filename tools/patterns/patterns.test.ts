@@ -37,12 +37,12 @@ function worstOf(pattern: CompiledPattern): { perCharacter: number; text: string
 describe.each(patterns)('$name', ({ source, flags, files }) => {
   const pattern = compilePattern(source, flags);
 
-  it(`takes at most ${mostPerCharacter} steps for each character`, () => {
+  it(`each pattern takes at most ${mostPerCharacter} steps for each character`, () => {
     const { perCharacter, text } = worstOf(pattern);
     expect([perCharacter <= mostPerCharacter || perCharacter, files, text]).toEqual([true, files, text]);
   });
 
-  it('has the same matches in the counter and in the engine', () => {
+  it('each pattern has the same matches in the counter and in the engine', () => {
     const matches = (text: string): boolean => new RegExp(source, flags).test(text);
     const attacks = attacksOn(pattern).filter((_, index) => index % 7 === 0);
     const differing = attacks
@@ -58,11 +58,11 @@ it.each([
   ['"(?:[^"\\\\]|\\\\.)*"', 'g', 'begins anew at each escaped quote of a text without an end'],
   ['^(a+)+$', '', 'divides a word in every way'],
   ['(\\w+)=', 'g', 'begins anew at each letter of a name'],
-])('finds that /%s/%s %s', (source, flags) => {
+])('the tool finds that /%s/%s %s', (source, flags) => {
   expect(worstOf(compilePattern(source, flags)).perCharacter).toBeGreaterThan(mostPerCharacter);
 });
 
-it('finds the patterns of programs and of contracts', () => {
+it('the tool finds the patterns of programs and of contracts', () => {
   const files = patterns.flatMap((pattern) => pattern.files);
   for (const file of [
     'shared/src/json/normalize-text.ts',

@@ -44,7 +44,7 @@ async function start(draining: () => boolean, before: (response: ServerResponse)
   return { ask, errors };
 }
 
-it('counts no stream of a client that has left before it is opened', async () => {
+it('the board counts no stream of a client that has left before it is opened', async () => {
   let left = 0;
   const { ask, errors } = await start(
     () => false,
@@ -68,7 +68,7 @@ it('counts no stream of a client that has left before it is opened', async () =>
   socket.destroy();
 });
 
-it('ends the stream of a client that does not read', async () => {
+it('the board ends the stream of a client that does not read', async () => {
   let draining = false;
   const responses: ServerResponse[] = [];
   const { ask, errors } = await start(

@@ -4,18 +4,18 @@ import { renderGuide } from '../src/docs/guide.ts';
 
 const shown = (request: string): string => renderGuide(`# Guide\n\n\`\`\`http\n${request}\n\`\`\`\n`).html;
 
-it('offers a link to a complete example request', () => {
+it('a guide offers a link to a complete example request', () => {
   expect(shown('GET /v1/products?price=lt:5&limit=2')).toContain('href="/v1/products?price=lt:5&amp;limit=2"');
 });
 
 it.each(['GET /v1/products?cursor={nextCursor}', 'GET /v1/orders', 'POST /v1/products/search'])(
-  'offers no link to %s',
+  'a guide offers no link to %s',
   (request) => {
     expect(shown(request)).not.toContain('Open it here');
   },
 );
 
-it('offers an example request as a command, with the values of the reader', () => {
+it('a guide offers an example request as a command, with the values of the reader', () => {
   const html = shown(
     'POST /v1/orders\nAuthorization: Bearer {accessToken}\nContent-Type: application/json\n\n{ "productId": "{productId}" }',
   );
@@ -31,12 +31,12 @@ it('offers an example request as a command, with the values of the reader', () =
   expect(command).toContain('<span class="own" data-own="productId">');
 });
 
-it('lists its headings, each with an anchor of its own', () => {
+it('a guide lists its headings, each with an anchor of its own', () => {
   const { headings, html } = renderGuide('# Guide\n\n## One\n\n### Added\n\n## Two\n\n### Added\n');
   expect(headings.map(({ id }) => id)).toEqual(['one', 'added', 'two', 'added--2']);
   for (const { id } of headings) expect(html).toContain(` id="${id}"`);
 });
 
-it('names the column before each cell, for narrow screens', () => {
+it('a guide names the column before each cell, for narrow screens', () => {
   expect(renderGuide('# G\n\n| A | B |\n|---|---|\n| 1 | 2 |\n').html).toContain('<td data-label="B">2</td>');
 });

@@ -69,7 +69,7 @@ describe('with a list of origins', () => {
     expect(answers[0]?.headers['access-control-allow-credentials']).toBeUndefined();
   });
 
-  it('exposes every header field that the published document describes', async () => {
+  it('the gateway with a list of origins exposes every header field that the published document describes', async () => {
     const { headers } = await ask('GET', '/v1/products', { Origin: page });
     const exposed = headers['access-control-expose-headers']?.toLowerCase().split(', ');
     const documented = documentedFields();
@@ -91,12 +91,12 @@ describe('with a list of origins', () => {
     }
   });
 
-  it('says to caches that a response without an origin depends on it, too', async () => {
+  it('the gateway with a list of origins says to caches that a response without an origin depends on it, too', async () => {
     const answer = await ask('GET', '/v1/products', {});
     expect([answer.status, answer.headers.vary, fieldsOf(answer)]).toEqual([200, 'Origin', []]);
   });
 
-  it('answers a preflight request itself', async () => {
+  it('the gateway with a list of origins answers a preflight request itself', async () => {
     const before = gateway.service.seen.length;
     const answer = await ask('OPTIONS', '/v1/orders', { Origin: page, ...preflight });
     expect(answer).toMatchObject({ status: 204, text: '' });
@@ -118,7 +118,7 @@ describe('with a list of origins', () => {
     expect(gateway.service.seen).toHaveLength(before);
   });
 
-  it('counts no preflight request, and answers it when the limit is used up', async () => {
+  it('the gateway with a list of origins counts no preflight request, and answers it when the limit is used up', async () => {
     const from = { 'X-Forwarded-For': '198.51.100.7', Origin: page };
     const asked = await Promise.all(
       Array.from({ length: 300 }, () => ask('OPTIONS', '/v1/products', { ...from, ...preflight })),
@@ -134,12 +134,12 @@ describe('with a list of origins', () => {
     expect(await ask('OPTIONS', '/v1/products', { ...from, ...preflight })).toMatchObject({ status: 204 });
   });
 
-  it('forwards an OPTIONS request that is not a preflight', async () => {
+  it('the gateway with a list of origins forwards an OPTIONS request that is not a preflight', async () => {
     const answer = await ask('OPTIONS', '/v1/products', { Origin: page });
     expect([answer.status, answer.headers['access-control-allow-methods']]).toEqual([200, undefined]);
   });
 
-  it('allows nothing outside the API', async () => {
+  it('the gateway with a list of origins allows nothing outside the API', async () => {
     for (const path of ['/health/ready', '/problems', '/v1', '/']) {
       const answer = await ask('OPTIONS', path, { Origin: page, ...preflight });
       expect([path, fieldsOf(answer)]).toEqual([path, []]);

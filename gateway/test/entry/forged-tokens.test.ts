@@ -31,12 +31,12 @@ afterAll(async () => {
   for (const server of servers) server.close().closeAllConnections();
 });
 
-it('accepts the genuine token', async () => {
+it('the gateway accepts the genuine token', async () => {
   const token = signed(goodHeader(genuine), goodClaims(genuine), genuine.privateKey);
   expect(await answerTo(`Bearer ${token}`)).toMatchObject({ status: 200 });
 });
 
-it('answers every forged token with 401, and asks no service and no foreign host', async () => {
+it('the gateway answers every forged token with 401, and asks no service and no foreign host', async () => {
   const forgeries = forge(genuine).filter(({ authorization }) => /^[\t\x20-\x7e\x80-\xff]*$/.test(authorization));
   expect(forgeries.length).toBeGreaterThan(1_000);
   gateway.service.seen.length = 0;

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-it('forwards exactly the requests that it answers', async () => {
+it('the gateway forwards exactly the requests that it answers', async () => {
   const variants = framingVariants(check.partsOf);
   expect(variants.length).toBeGreaterThan(300);
   answerInTwo(0, 0);
@@ -26,7 +26,7 @@ it('forwards exactly the requests that it answers', async () => {
 it.each([
   ['answers late', 400, 0],
   ['answers piece by piece', 0, 400],
-])('does so with a service that %s', async (_name, before, between) => {
+])('the gateway forwards exactly the accepted requests to a service that %s', async (_name, before, between) => {
   gateway.service.seen.length = 0;
   answerInTwo(before, between);
   expect(await check.faultsOf(sequenceVariants(check.partsOf), { silence: usualSilence + 3_000 })).toEqual([]);

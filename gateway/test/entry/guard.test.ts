@@ -43,10 +43,10 @@ describe('a path in another form than the accepted one is answered with 404', ()
     '/health',
     '/metrics',
     '/admin',
-  ])('%s', async (path) => {
+  ])('a path in another notation returns 404: %s', async (path) => {
     expect(await get(path)).toMatchObject({ status: 404, code: 'not-found' });
   });
-  it('also for an internal operation under a routed path', async () => {
+  it('a path in another notation returns 404, also for an internal operation under a routed path', async () => {
     const token = await gateway.issuer.sign();
     expect(await get('/v1/orders/internal', `Authorization: Bearer ${token}\r\n`)).toMatchObject({
       status: 404,
@@ -68,7 +68,7 @@ describe('an unknown address that is near a known one', () => {
     ['/v1/orders/x/cancle', '/v1/orders/x/cancel'],
     ['/v1/reviews', undefined],
     ['/internal/reservations', undefined],
-  ])('%s returns a question about %s', async (path, meant) => {
+  ])('the unknown address %s returns a suggestion of %s', async (path, meant) => {
     const answer = await get(path);
     const detail = `There is nothing at this address.${meant === undefined ? '' : ` Did you mean ${meant}?`}`;
     expect([answer.status, JSON.parse(answer.body ?? '').detail]).toEqual([404, detail]);
@@ -95,7 +95,7 @@ describe('a target that two parsers could read differently is answered with 400'
     '/v1/%2e%2e/products',
     '/v1/products?a#b',
     '*',
-  ])('%s', async (target) => {
+  ])('a target that two parsers could read differently returns 400: %s', async (target) => {
     expect(await get(target)).toMatchObject({ status: 400, code: 'invalid-request' });
   });
 });
@@ -126,18 +126,18 @@ describe('another form of a path reaches the service in the only accepted form',
     ['/v1/%2570roducts', undefined],
     ['/v1/%50roducts', undefined],
     [`/v1/products/${id.toUpperCase()}A`, undefined],
-  ])('%s is %s', async (target, expected) => {
+  ])('the path %s reaches the service as %s', async (target, expected) => {
     const before = gateway.service.seen.length;
     const { status } = await get(target);
     const forwarded = gateway.service.seen.slice(before).map(({ url }) => url);
     expect([status, ...forwarded]).toEqual(expected === undefined ? [404] : [200, expected]);
   });
-  it('also for the host of a target that is a whole URL, which replaces the header field', async () => {
+  it('the host of an absolute-form target reaches the service in its normalized notation and replaces the header field', async () => {
     await get('http://example.com:81/v1/products');
     expect(seen()['x-forwarded-host']).toBe('example.com:81');
     expect((await get('http://exam ple/v1/products')).status).toBe(400);
   });
-  it('also for a whole URL without the Host header field, which HTTP/1.1 requires', async () => {
+  it('an absolute-form target without the Host header field, which HTTP/1.1 requires, returns 400', async () => {
     const { answers } = await sendRaw(
       gateway.port,
       'GET http://shop/v1/products HTTP/1.1\r\nConnection: close\r\n\r\n',
@@ -147,11 +147,11 @@ describe('another form of a path reaches the service in the only accepted form',
 });
 
 describe('HTTP/1.0, which needs no Host header field', () => {
-  it.each(['/health/live', '/health/ready', '/v1/products'])('is answered at %s', async (path) => {
+  it.each(['/health/live', '/health/ready', '/v1/products'])('an HTTP/1.0 request is answered at %s', async (path) => {
     const { answers } = await sendRaw(gateway.port, `GET ${path} HTTP/1.0\r\n\r\n`);
     expect(answers.map(({ status }) => status)).toEqual([200]);
   });
-  it('needs a valid one when it has one', async () => {
+  it('an HTTP/1.0 request needs a valid one when it has one', async () => {
     const { answers } = await sendRaw(gateway.port, 'GET /health/live HTTP/1.0\r\nHost: a b\r\n\r\n');
     expect(answers.map(({ status }) => status)).toEqual([400]);
   });
@@ -166,7 +166,7 @@ describe('the Host header field', () => {
     ['shop/x', 400],
     ['-shop', 400],
     ['shop:port', 400],
-  ])('%s returns %i', async (host, expected) => {
+  ])('the Host header field %s returns %i', async (host, expected) => {
     const { answers } = await sendRaw(
       gateway.port,
       `GET /v1/products HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
@@ -188,7 +188,7 @@ describe('a repeated header field that may occur once is answered with 400', () 
     ['X-Request-Id', 'once'],
     ['traceparent', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
     ['tracestate', 'a=b'],
-  ])('%s', async (name, value) => {
+  ])('a repeated header field that may occur once returns 400: %s', async (name, value) => {
     const again = name === 'Host' ? '' : `${name}: ${value}\r\n`;
     const header = name.toLowerCase();
     const { status, body } = await get('/v1/products', `${again}${name}: ${value}\r\n`);
@@ -246,16 +246,16 @@ describe('limits of size and time', () => {
       `19001\r\n${large}\r\n0\r\n\r\n`;
     expect((await sendRaw(gateway.port, chunked)).answers[0]).toMatchObject({ status: 413 });
   });
-  it('accepts a body of exactly 100 KiB', async () => {
+  it('the gateway accepts a body of exactly 100 KiB', async () => {
     const answer = await gateway.client.post('/v1/products/search', { rawBody: 'x'.repeat(100 * 1024) });
     expect(answer).toMatchObject({ status: 200 });
   });
-  it('rejects a target of any length above 8 KiB with 414', async () => {
+  it('the gateway rejects a target of any length above 8 KiB with 414', async () => {
     for (const length of [8_200, 20_000, 60_000]) {
       expect(await get(`/v1/products?x=${'y'.repeat(length)}`)).toMatchObject({ status: 414, code: 'uri-too-long' });
     }
   });
-  it('rejects a header section larger than 16 KiB or with more than 100 fields with 431', async () => {
+  it('the gateway rejects a header section larger than 16 KiB or with more than 100 fields with 431', async () => {
     expect(await get('/v1/products', `X: ${'y'.repeat(17_000)}\r\n`)).toMatchObject({ status: 431 });
     expect(await get('/v1/products', `X: ${'y'.repeat(60_000)}\r\n`)).toMatchObject({ status: 431 });
     expect(await get('/v1/products', 'X: y\r\n'.repeat(101))).toMatchObject({
@@ -268,11 +268,11 @@ describe('limits of size and time', () => {
     `HEAD /v1/products HTTP/1.1\r\nHost: shop\r\nX: ${'y'.repeat(17_000)}\r\n\r\n`,
     'HEAD /v1/products HTTP/1.1\r\nHost: shop\r\nContent-Length: 1, 2\r\n\r\n',
     'HEAD /v1/products HTTP/1.1\r\nHost: shop\r\nno colon\r\n\r\n',
-  ])('rejects a HEAD request without a body: %#', async (bytes) => {
+  ])('the gateway rejects a HEAD request without a body: %#', async (bytes) => {
     const { text } = await sendRaw(gateway.port, bytes);
     expect([text.slice(0, 10), text.endsWith('\r\n\r\n')]).toEqual(['HTTP/1.1 4', true]);
   });
-  it('rejects each unfinished request with 408 within 12 s, even when many time out together', async () => {
+  it('the gateway rejects each unfinished request with 408 within 12 s, even when many time out together', async () => {
     const part = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 10\r\n\r\nhalf';
     const all = await Promise.all(Array.from({ length: 100 }, () => sendRaw(gateway.port, part, 12_000)));
     for (const { answers, closed } of all) {
@@ -348,7 +348,7 @@ describe('the forwarded request', () => {
 });
 
 describe('request id and trace', () => {
-  it('are accepted, returned and forwarded', async () => {
+  it('request id and trace are accepted, returned and forwarded', async () => {
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
     const headers = { 'X-Request-Id': 'mine-1', traceparent: `00-${trace}-00f067aa0ba902b7-01`, tracestate: 'a=b' };
     const answer = await gateway.client.get('/v1/products', { headers });
@@ -359,7 +359,7 @@ describe('request id and trace', () => {
       tracestate: 'a=b',
     });
   });
-  it('are created when they are not safe, also for an error response', async () => {
+  it("request id and trace are created when the client's values are not safe, also for an error response", async () => {
     const answer = await gateway.client.get('/nowhere', {
       headers: { 'X-Request-Id': 'a b', traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` },
     });

@@ -36,14 +36,14 @@ async function passing(count: number, statusCode: number, client?: string): Prom
   return passed;
 }
 
-it('takes no count back from the next minute', async () => {
+it('the limit of failed attempts takes no count back from the next minute', async () => {
   const slow = await Promise.all(Array.from({ length: 20 }, () => attempt(200)));
   jest.advanceTimersByTime(60_001);
   for (const { finish } of slow) finish();
   expect(await passing(80, 401)).toBe(30);
 });
 
-it('keeps the count of a rejected attempt', async () => {
+it('the limit of failed attempts keeps the count of a rejected attempt', async () => {
   expect(await passing(30, 401)).toBe(30);
   expect(await passing(50, 200)).toBe(0);
   expect(await passing(1, 401)).toBe(0);
@@ -51,14 +51,14 @@ it('keeps the count of a rejected attempt', async () => {
   expect(await passing(80, 401)).toBe(30);
 });
 
-it('takes the count of a successful attempt back within its minute', async () => {
+it('the limit of failed attempts takes the count of a successful attempt back within its minute', async () => {
   const slow = await Promise.all(Array.from({ length: 30 }, () => attempt(200)));
   jest.advanceTimersByTime(30_000);
   for (const { finish } of slow) finish();
   expect(await passing(80, 401)).toBe(30);
 });
 
-it('counts the failures of a client id apart from those of an e-mail address', async () => {
+it('the limit of failed attempts counts the failures of a client id apart from those of an e-mail address', async () => {
   const counters = openRateLimitStore(undefined, createLog('test', 'silent'));
   const limit = new FailedAttempts(counters, 'logIn', { failuresPerEmail: 2 });
   const passes = async (text: object) => {

@@ -314,7 +314,7 @@ describe('log-in and registration', () => {
 });
 
 describe('refusals', () => {
-  it('limits conflicts to 30 a minute for a client address', async () => {
+  it('the gateway limits conflicts to 30 a minute for a client address', async () => {
     gateway.service.answer = refusal(409, 'email-already-registered');
     const register = (index: number, address: string) =>
       gateway.client.post('/v1/accounts', { body: { email: `c${index}@shop.test` }, ...from(address) });
@@ -329,7 +329,7 @@ describe('refusals', () => {
     expect(await register(32, '192.0.2.231')).toMatchObject({ status: 409 });
   });
 
-  it('limits conflicts to 30 for concurrent requests too', async () => {
+  it('the gateway limits conflicts to 30 for concurrent requests too', async () => {
     gateway.service.answer = (_request, response) =>
       void setTimeout(() => refusal(409, 'email-already-registered')(_request, response), 200);
     const register = (index: number) =>
@@ -344,7 +344,7 @@ describe('refusals', () => {
     expect(refused?.text).not.toContain('email-already-registered');
   });
 
-  it('limits rejected changes of an account to 30, for concurrent requests too, and no other answers', async () => {
+  it('the gateway limits rejected changes of an account to 30, for concurrent requests too, and no other answers', async () => {
     const folder = fileURLToPath(new URL('../../config', import.meta.url));
     const shipped = await startGateway({ TRUSTED_PROXIES: '1', GATEWAY_CONFIG_DIR: folder });
     try {
@@ -365,7 +365,7 @@ describe('refusals', () => {
     }
   });
 
-  it('limits conflicts to 30 a minute for an account, and for all accounts of one address', async () => {
+  it('the gateway limits conflicts to 30 a minute for an account, and for all accounts of one address', async () => {
     const folder = fileURLToPath(new URL('../../config', import.meta.url));
     const shipped = await startGateway({ TRUSTED_PROXIES: '1', GATEWAY_CONFIG_DIR: folder });
     try {
@@ -452,7 +452,7 @@ describe('with Redis', () => {
     pair[index % 2]?.client.post('/v1/tokens', { body: { email: `t${index}@shop.test` }, ...from(address) }) ??
     Promise.reject();
 
-  it('counts the requests of several gateways together', async () => {
+  it('the gateway with Redis counts the requests of several gateways together', async () => {
     const passed = statuses(await steadily(360, (index) => logInAt(index, '192.0.2.3')))[200] ?? 0;
     expect(passed).toBeGreaterThanOrEqual(300);
     // Each gateway alone would admit all 180 of its requests. A command that Redis does not answer in time is counted
@@ -461,7 +461,7 @@ describe('with Redis', () => {
     expect([...redis.counts.keys()]).toContain('shop:createToken:steady:192.0.2.3');
   });
 
-  it('shares the clients that logged in between the gateways', async () => {
+  it('the gateway with Redis shares the clients that logged in between the gateways', async () => {
     const [one, other] = pair;
     if (one === undefined || other === undefined) throw new Error('the gateways were not started');
     const own = { body: { email: 'known@shop.test', password: 'p' }, ...from('192.0.2.90') };
@@ -478,7 +478,7 @@ describe('with Redis', () => {
     expect(await other.client.post('/v1/tokens', own)).toMatchObject({ status: 200 });
   });
 
-  it('treats a Redis that does not respond as unavailable', async () => {
+  it('the gateway with Redis treats a Redis that does not respond as unavailable', async () => {
     redis.hang(true);
     expect(await logInAt(0, '192.0.2.6')).toMatchObject({ status: 200 });
     await eventually(() => expect(pair[0]?.output()).toContain('it does not answer'), 15_000);
@@ -490,7 +490,7 @@ describe('with Redis', () => {
     });
   });
 
-  it('lets each gateway count alone while Redis is unavailable, logs it, and recovers', async () => {
+  it('the gateway with Redis lets each gateway count alone while Redis is unavailable, logs it, and recovers', async () => {
     const before = pair[0]?.output().length ?? 0;
     const said = (line: string) => eventually(() => expect(pair[0]?.output().slice(before)).toContain(line), 15_000);
     await redis.close();

@@ -317,7 +317,7 @@ describe('the trace of an order', () => {
 });
 
 describe('traffic', () => {
-  it('counts requests by outcome and measures their duration', () => {
+  it('the traffic table counts requests by outcome and measures their duration', () => {
     const traffic = new Traffic();
     for (let took = 1; took <= 100; took++)
       traffic.record('listProducts', took > 98 ? 503 : took > 95 ? 404 : 200, took, 1_000);
@@ -328,7 +328,7 @@ describe('traffic', () => {
     ]);
   });
 
-  it('does not count requests that are older than a minute', () => {
+  it('the traffic table does not count requests that are older than a minute', () => {
     const traffic = new Traffic();
     traffic.record('listProducts', 200, 1, 1_000);
     traffic.record('listProducts', 200, 1, 50_000);

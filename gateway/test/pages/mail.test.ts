@@ -204,7 +204,7 @@ describe('the pages that use tokens', () => {
     ['/mail/verify-email', '/v1/email-verifications'],
     ['/mail/undo-email-change', '/v1/email-verifications/undo'],
     ['/mail/reset-password', '/v1/password-resets/confirm'],
-  ])('%s sends the token to %s', async (page, path) => {
+  ])('the page %s sends the token to %s', async (page, path) => {
     const answer = await fetch(`${gateway.url}${page}`);
     const [status, text] = [answer.status, await answer.text()];
     const policy = answer.headers.get('content-security-policy');

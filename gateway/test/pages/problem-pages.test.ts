@@ -25,7 +25,7 @@ describe('/problems', () => {
     expect(body.problems.map(({ code }) => code)).toEqual(Object.keys(problems));
   });
   it.each(Object.keys(problems))(
-    'explains %s as JSON and as a page with the frame of the documentation',
+    'the page of problems explains %s as JSON and as a page with the frame of the documentation',
     async (code) => {
       const { body } = await gateway.client.get(`/problems/${code}`);
       expect(body).toMatchObject({ code, when: expect.any(String), remedy: expect.any(String), example: { code } });

@@ -68,6 +68,6 @@ it('the board returns 404 for an order that does not exist', async () => {
   expect((await gateway.client.get(`/board/orders/${newId()}`, { token })).status).toBe(404);
 });
 
-it('agrees with the recordings in every call, and sends every recorded call', () => {
+it('the gateway agrees with the recordings in every call, and sends every recorded call', () => {
   expect(Object.values(services).flatMap((service) => service.deviations())).toEqual([]);
 });

@@ -12,7 +12,7 @@ afterEach(async () => {
   await gateway?.stop();
 });
 
-it('closes connections beyond CONNECTION_LIMIT, and accepts new ones when others have ended', async () => {
+it('the gateway closes connections beyond CONNECTION_LIMIT, and accepts new ones when others have ended', async () => {
   gateway = await startGateway({ CONNECTION_LIMIT: String(limit) });
   const { port, output } = gateway;
   /** @returns whether the gateway answers on a new connection, which then stays open */

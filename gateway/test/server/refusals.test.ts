@@ -39,7 +39,7 @@ async function send(bytes: string): Promise<Listening> {
 
 const post = (path: string, framing: string): string => `POST ${path} HTTP/1.1\r\nHost: shop\r\n${framing}\r\n\r\n`;
 
-it('does not execute a late request when the rest of its body arrives after the error response', async () => {
+it('the gateway does not execute a late request when the rest of its body arrives after the error response', async () => {
   const search = '/v1/products/search';
   const late = [
     [post(search, 'Content-Length: 10'), '12345', '67890'],
@@ -60,7 +60,7 @@ it('does not execute a late request when the rest of its body arrives after the 
   expect(gateway.service.seen.map(({ method }) => method)).toEqual(['GET']);
 });
 
-it('sends one response to a request whose last bytes arrive together with its error response', async () => {
+it('the gateway sends one response to a request whose last bytes arrive together with its error response', async () => {
   const limits = {
     trustedProxies: 0,
     maximumBody: 10,
@@ -98,12 +98,12 @@ it('sends one response to a request whose last bytes arrive together with its er
 it.each([
   [431, 'header fields', `GET /v1/products HTTP/1.1\r\nHost: shop\r\nCookie: ${'a=b; '.repeat(6_000)}\r\n\r\n`],
   [414, 'a target', `GET /v1/products?name=${'x'.repeat(30_000)} HTTP/1.1\r\nHost: shop\r\n\r\n`],
-])('answers %i to %s that are too large, in one piece', async (status, _name, bytes) => {
+])('the gateway answers %i to %s that are too large, in one piece', async (status, _name, bytes) => {
   const { answers } = await sendRaw(gateway.port, bytes);
   expect(answers.map((answer) => answer.status)).toEqual([status]);
 });
 
-it('returns 431 to header fields that are too large and arrive in pieces', async () => {
+it('the gateway returns 431 to header fields that are too large and arrive in pieces', async () => {
   const socket = await send('GET /v1/products HTTP/1.1\r\nHost: shop\r\nCookie: ');
   for (let sent = 0; sent < 30_000 && socket.received === ''; sent += 1_460) {
     socket.write('x'.repeat(1_460));
@@ -113,7 +113,7 @@ it('returns 431 to header fields that are too large and arrive in pieces', async
   socket.destroy();
 });
 
-it('receives the rest of an upload that the service rejects early, and answers it', async () => {
+it('the gateway receives the rest of an upload that the service rejects early, and answers it', async () => {
   const token = await gateway.issuer.sign({ scopes: ['catalogue:write'] });
   const length = 300 * 1_024;
   const early = (request: IncomingMessage, response: ServerResponse): void => {
@@ -133,7 +133,7 @@ it('receives the rest of an upload that the service rejects early, and answers i
   }
 });
 
-it('does not write an error response into the response to the same request', async () => {
+it('the gateway does not write an error response into the response to the same request', async () => {
   const early = ({ method }: IncomingMessage, response: ServerResponse): void => {
     if (method === 'POST') response.write('{"half":');
   };
@@ -171,7 +171,7 @@ describe('a request that was answered before its body arrived', () => {
 });
 
 // Node discards the bytes that arrived in the same piece, and would continue in the middle of the next request.
-it('closes the connection after a streamed body that exceeds its bound', async () => {
+it('the gateway closes the connection after a streamed body that exceeds its bound', async () => {
   const piece = `${large.toString(16)}\r\n${'x'.repeat(large)}\r\n`;
   const socket = await send(post('/v1/products/search', 'Transfer-Encoding: chunked') + piece.repeat(3));
   await once(socket, 'end');
@@ -179,7 +179,7 @@ it('closes the connection after a streamed body that exceeds its bound', async (
   socket.destroy();
 });
 
-it('closes the connection after a request that asks for another protocol', async () => {
+it('the gateway closes the connection after a request that asks for another protocol', async () => {
   const upgrade = 'GET /v1/products/1 HTTP/1.1\r\nHost: shop\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n';
   const next = 'GET /v1/products/2 HTTP/1.1\r\nHost: shop\r\n\r\n';
   const { answers, closed } = await sendRaw(gateway.port, upgrade + next + next.slice(0, 20));

@@ -31,7 +31,7 @@ async function open(port: number): Promise<Socket> {
   return socket;
 }
 
-it('keeps a silent connection until after the deadline of its request, and for a minute at least', () => {
+it('the gateway keeps a silent connection until after the deadline of its request, and for a minute at least', () => {
   const timeoutAt = (deadline: number): number =>
     createGatewayServer(() => {}, { ...limits, deadline }, createLog('test', 'silent')).timeout;
   expect(timeoutAt(10_000)).toBe(60_000);
@@ -39,7 +39,7 @@ it('keeps a silent connection until after the deadline of its request, and for a
   expect(timeoutAt(600_000)).toBeGreaterThan(600_000);
 });
 
-it('bounds the connections, with room for thousands of idle or slow ones', () => {
+it('the gateway bounds the connections, with room for thousands of idle or slow ones', () => {
   const url = 'http://localhost:1';
   const required = { ACCOUNTS_URL: url, ORDERS_URL: url, CATALOGUE_URL: url, JWKS_URL: url };
   const { maximumConnections } = readEnvironment({ ...required, JWT_ISSUER: 'issuer', JWT_AUDIENCE: 'shop' });
@@ -47,7 +47,7 @@ it('bounds the connections, with room for thousands of idle or slow ones', () =>
   expect(maximumConnections).toBeLessThan(15_000); // About where an idle process would pass 384 MiB.
 });
 
-it('needs no more memory than the bytes of a body that arrives byte by byte', async () => {
+it('the gateway needs no more memory than the bytes of a body that arrives byte by byte', async () => {
   gateway = await startGateway();
   const { port, process: child } = gateway;
   const status = () => readFile(`/proc/${child.pid}/status`, 'utf8');

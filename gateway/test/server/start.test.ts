@@ -36,7 +36,7 @@ async function outcome(child: ChildProcess): Promise<{ code: number | null; erro
 }
 
 describe('does not start', () => {
-  it('without its environment, and lists every missing variable', async () => {
+  it('the gateway does not start without its environment, and lists every missing variable', async () => {
     const { code, error } = await outcome(spawnGateway({ ACCOUNTS_URL: 'http://a/path', GATEWAY_PORT: 'x' }));
     expect(code).toBe(1);
     expect(
@@ -60,13 +60,13 @@ describe('does not start', () => {
     'https://*.shop.example',
     'https://a.example, *',
     'https://a.example,',
-  ])('with %s in CORS_ORIGINS', async (value) => {
+  ])('the gateway does not start with %s in CORS_ORIGINS', async (value) => {
     const { code, error } = await outcome(spawnGateway({ ...complete, CORS_ORIGINS: value }));
     expect(code).toBe(1);
     expect(error).toContain('CORS_ORIGINS must be *, or one or several origins like https://shop.example');
   });
 
-  it('on a port that is taken', async () => {
+  it('the gateway does not start on a port that is taken', async () => {
     const first = await startGateway();
     try {
       const { code, error } = await outcome(spawnGateway({ ...complete, GATEWAY_PORT: String(first.port) }));
@@ -116,14 +116,14 @@ describe('does not start', () => {
       'PARAMS',
     ],
     ['an unreadable file', 'apiEndpoints:', '\t: [', 'is not valid'],
-  ])('with %s', async (name, text, replacement, reason) => {
+  ])('the gateway does not start with %s', async (name, text, replacement, reason) => {
     const config = await configWith(join(folder, name.replaceAll(' ', '-')), text, replacement);
     const { code, error } = await outcome(spawnGateway({ ...complete, GATEWAY_CONFIG_DIR: config }));
     expect(code).toBe(1);
     expect(error).toContain(reason);
   });
 
-  it('with another plugin', async () => {
+  it('the gateway does not start with another plugin', async () => {
     const config = await copyConfig(join(folder, 'plugin'));
     await appendFile(join(config, 'system.config.yml'), '  other: {}\n');
     const { code, error } = await outcome(spawnGateway({ ...complete, GATEWAY_CONFIG_DIR: config }));
@@ -191,7 +191,7 @@ describe('at SIGTERM', () => {
     }
   });
 
-  it('ignores proxy settings of the environment', async () => {
+  it('the gateway ignores proxy settings of the environment', async () => {
     const proxy = 'http://127.0.0.1:9';
     const gateway = await startGateway({
       HTTP_PROXY: proxy,

@@ -40,7 +40,7 @@ async function open(port: number, bytes: string): Promise<Socket> {
   return socket;
 }
 
-it('releases the only connection to the service for other clients', async () => {
+it('the gateway releases the only connection to the service for other clients', async () => {
   folder = await mkdtemp(join(tmpdir(), 'gateway-config-'));
   await configWith(folder, '{ serviceEndpoint: catalogue }', '{ serviceEndpoint: catalogue, connections: 1 }');
   gateway = await startGateway({ GATEWAY_CONFIG_DIR: folder });
@@ -57,7 +57,7 @@ it('releases the only connection to the service for other clients', async () => 
   expect(await client.get('/v1/products/2')).toMatchObject({ status: 200 });
 });
 
-it('disconnects a client that reads nothing for 30 s, even when it sends; a slow reader stays connected', async () => {
+it('the gateway disconnects a client that reads nothing for 30 s, even when it sends; a slow reader stays connected', async () => {
   gateway = await startGateway({ GATEWAY_CONFIG_DIR: fileURLToPath(new URL('../../config', import.meta.url)) });
   const { service, port, output } = gateway;
   const list = get('/v1/products');
@@ -91,7 +91,7 @@ it('disconnects a client that reads nothing for 30 s, even when it sends; a slow
   }
 });
 
-it('disconnects a client that pipelines too many bytes before they fill the memory', async () => {
+it('the gateway disconnects a client that pipelines too many bytes before they fill the memory', async () => {
   gateway = await startGateway({ TRUSTED_PROXIES: '1' });
   const { service, port, process: child } = gateway;
   service.answer = () => {};

@@ -12,7 +12,7 @@ afterAll(() => gateway.stop());
 const last = () => gateway.service.seen.at(-1);
 
 describe('forwarding', () => {
-  it('forwards method, path, query, body and end-to-end header fields', async () => {
+  it('the gateway forwards method, path, query, body and end-to-end header fields', async () => {
     const answer = await gateway.client.post('/v1/products/search?x=%41', {
       rawBody: '{"a": 1}',
       headers: { Prefer: 'return=minimal', 'Idempotency-Key': 'k-1' },
@@ -28,7 +28,7 @@ describe('forwarding', () => {
     });
   });
 
-  it('joins a body that arrives byte by byte', async () => {
+  it('the gateway joins a body that arrives byte by byte', async () => {
     const sent = Array.from({ length: 3_000 }, (_, index) => String.fromCharCode(33 + (index % 94))).join('');
     const pieces = sent.replace(/./gs, '1\r\n$&\r\n');
     const head = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nConnection: close\r\nTransfer-Encoding: chunked';
@@ -37,7 +37,7 @@ describe('forwarding', () => {
     expect(last()).toMatchObject({ body: sent, headers: { 'content-length': '3000' } });
   });
 
-  it('returns status, header fields and body, without hop-by-hop fields and product names', async () => {
+  it('the gateway returns status, header fields and body, without hop-by-hop fields and product names', async () => {
     gateway.service.answer = (_request, response) => {
       response.writeHead(409, {
         'Content-Type': 'application/problem+json',
@@ -63,7 +63,7 @@ describe('forwarding', () => {
     return gateway.client.get('/v1/products/1');
   };
 
-  it('drops the fields that any Connection line of the response names', async () => {
+  it('the gateway drops the fields that any Connection line of the response names', async () => {
     const { status, headers } = await raw(
       'HTTP/1.1 200 OK\nConnection: X-Inside\nConnection: keep-alive, x-within\nX-Inside: a\nX-Within: ' +
         'b\nX-Open: c\nContent-Length: 0\n\n',
@@ -74,7 +74,7 @@ describe('forwarding', () => {
     expect(headers).not.toHaveProperty('x-within');
   });
 
-  it('sends no Content-Length without content', async () => {
+  it('the gateway sends no Content-Length without content', async () => {
     const { status, headers } = await raw('HTTP/1.1 204 No Content\nContent-Length: 5\nX-Open: c\n\n');
     expect(status).toBe(204);
     expect(headers).toMatchObject({ 'x-open': 'c' });

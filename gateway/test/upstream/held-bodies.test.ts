@@ -65,7 +65,7 @@ async function fillAndFinish(): Promise<void> {
     if (answer.startsWith('HTTP/1.1 503')) expect(answer).toContain('\r\nRetry-After: 1\r\n');
 }
 
-it('rejects bodies past 64 MiB, and accepts others after the earlier requests ended in any way', async () => {
+it('the gateway rejects bodies past 64 MiB, and accepts others after the earlier requests ended in any way', async () => {
   await fillAndFinish();
   await fill();
   // Large bodies cannot use the share of the small ones.
@@ -84,7 +84,7 @@ it('rejects bodies past 64 MiB, and accepts others after the earlier requests en
   await fillAndFinish();
 });
 
-it('releases a body after its response, while the connection carries further requests', async () => {
+it('the gateway releases a body after its response, while the connection carries further requests', async () => {
   const resident = async (): Promise<number> => {
     const status = await readFile(`/proc/${gateway.process.pid}/status`, 'utf8');
     return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;

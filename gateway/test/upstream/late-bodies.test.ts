@@ -31,7 +31,7 @@ async function sendLate(length: number, pause: number): Promise<number> {
 it.each([
   ['taken in whole', 10],
   ['that streams', 200 * 1_024],
-])('does not blame the service for a body %s that leaves it no time', async (_name, length) => {
+])('the gateway does not blame the service for a body %s that leaves it no time', async (_name, length) => {
   // The service is always too slow, and every request leaves it less than a second.
   gateway.service.answer = (_request, response) => void setTimeout(900).then(() => response.end('{}'));
   // When the machine pauses meanwhile, the requests are too late to be forwarded.
@@ -44,7 +44,7 @@ it.each([
   expect(gateway.output()).not.toContain('most requests to the address fail');
 });
 
-it('returns 408 to a body that arrives after the deadline, and does not ask the service', async () => {
+it('the gateway returns 408 to a body that arrives after the deadline, and does not ask the service', async () => {
   const short = await startGateway({ REQUEST_TIMEOUT_MS: '300' });
   try {
     const head = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 2\r\n\r\n{';
@@ -66,7 +66,7 @@ it('returns 408 to a body that arrives after the deadline, and does not ask the 
   }
 });
 
-it('counts a missing response against a service that had enough time', async () => {
+it('the gateway counts a missing response against a service that had enough time', async () => {
   gateway.service.answer = () => {};
   const ask = (id: number) => sendRaw(gateway.port, `GET /v1/products/${id} HTTP/1.1\r\nHost: shop\r\n\r\n`, 6_000);
   await Promise.all(Array.from({ length: 20 }, (_, id) => ask(id)));

@@ -8,7 +8,7 @@ import { expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
 import { configWith, startGateway } from '../start-gateway.ts';
 
-it('keeps a service in rotation while a request occupies its only connection', async () => {
+it('the gateway keeps a service in rotation while a request occupies its only connection', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-config-'));
   await configWith(folder, '{ serviceEndpoint: catalogue }', '{ serviceEndpoint: catalogue, connections: 1 }');
   const gateway = await startGateway({ GATEWAY_CONFIG_DIR: folder });

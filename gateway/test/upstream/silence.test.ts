@@ -53,7 +53,7 @@ function inPieces(pieces: readonly string[], pause: number): RequestListener {
   };
 }
 
-it('returns 504 long before the deadline when the upstream does not start its response', async () => {
+it('the gateway returns 504 long before the deadline when the upstream does not start its response', async () => {
   gateway.service.answer = () => {};
   const began = performance.now();
   expect(await gateway.client.get('/v1/products/1')).toMatchObject({ status: 504, body: { code: 'gateway-timeout' } });
@@ -62,7 +62,7 @@ it('returns 504 long before the deadline when the upstream does not start its re
   expect(took).toBeLessThan(deadline / 2);
 });
 
-it('starts the time of the upstream at the end of a streamed body', async () => {
+it('the gateway starts the time of the upstream at the end of a streamed body', async () => {
   gateway.service.answer = inTime;
   const piece = Buffer.alloc(100 * 1_024, ' ');
   const head = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nConnection: close';
@@ -75,13 +75,13 @@ it('starts the time of the upstream at the end of a streamed body', async () => 
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-it('starts the time of the upstream after the wait for a connection', async () => {
+it('the gateway starts the time of the upstream after the wait for a connection', async () => {
   gateway.service.answer = inTime;
   const answers = await Promise.all([1, 2, 3].map((id) => gateway.client.get(`/v1/products/${id}`)));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
-it('truncates a response that stops, and closes the connection to the upstream', async () => {
+it('the gateway truncates a response that stops, and closes the connection to the upstream', async () => {
   const left: Promise<unknown>[] = [];
   gateway.service.answer = (_request, response) => {
     left.push(once(response, 'close'));
@@ -93,14 +93,14 @@ it('truncates a response that stops, and closes the connection to the upstream',
   await left[0];
 });
 
-it('forwards a response that is longer than any time-out but continues in time', async () => {
+it('the gateway forwards a response that is longer than any time-out but continues in time', async () => {
   gateway.service.answer = inPieces(['{', ' ', ' ', ' ', '"a"', ':', '1', ' ', '}'], bodyTimeout / 4);
   const began = performance.now();
   expect(await gateway.client.get('/v1/products/1')).toMatchObject({ status: 200, body: { a: 1 } });
   expect(performance.now() - began).toBeGreaterThan(2 * bodyTimeout);
 });
 
-it('does not abandon an upstream while the client does not read', async () => {
+it('the gateway does not abandon an upstream while the client does not read', async () => {
   const answer = Buffer.alloc(40 << 20, 'x');
   gateway.service.answer = (_request, response) => void response.end(answer);
   const socket = connect(gateway.port, '127.0.0.1');
@@ -133,12 +133,12 @@ function whileGatewayStands(answer: RequestListener): RequestListener {
   };
 }
 
-it('forwards a response that arrived while the gateway process was stopped', async () => {
+it('the gateway forwards a response that arrived while the gateway process was stopped', async () => {
   gateway.service.answer = whileGatewayStands(inTime);
   expect(await gateway.client.get('/v1/products/1')).toMatchObject({ status: 200 });
 });
 
-it('forwards the rest of a response that arrived while the gateway process was stopped', async () => {
+it('the gateway forwards the rest of a response that arrived while the gateway process was stopped', async () => {
   const rest = whileGatewayStands((_request, response) => void response.end('"a":1}'));
   gateway.service.answer = (request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' }).write('{');

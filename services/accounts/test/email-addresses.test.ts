@@ -217,7 +217,7 @@ describe('the event of an e-mail with a token', () => {
 });
 
 describe('accounts of a former release', () => {
-  it('accounts of a previous release with one mailbox are both kept, both log in with every form, and no further account gets the mailbox', async () => {
+  it('two accounts of a previous release with one mailbox both stay and can log in, and no further account gets the mailbox', async () => {
     const name = local();
     const [unicode, ascii] = [`${name}@bücher.example`, `${name}@xn--bcher-kva.example`];
     const ids = [await insertFormer(unicode), await insertFormer(ascii)];

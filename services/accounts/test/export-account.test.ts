@@ -452,7 +452,7 @@ describe('404', () => {
 
 describe('an unavailable service', () => {
   it.each(['orders', 'notifications'] as const)(
-    '%s causes 503 with Retry-After before the first byte',
+    'the unavailable service %s causes 503 with Retry-After before the first byte',
     async (name) => {
       const holder = await register(accounts);
       const service = accounts.services.service(name);

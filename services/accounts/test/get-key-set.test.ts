@@ -65,7 +65,7 @@ describe('200', () => {
     expect(await published()).toEqual(before);
   });
 
-  it('comes from keys whose private part is encrypted', async () => {
+  it('GET /.well-known/jwks.json comes from keys whose private part is encrypted', async () => {
     const { rows } = await accounts.database.query("SELECT kid, private_key FROM signing_keys WHERE state = 'current'");
     const [{ kid, private_key: encrypted }] = rows;
     expect(Buffer.from(encrypted, 'base64url').toString('latin1')).not.toContain('PRIVATE KEY');
@@ -86,7 +86,7 @@ describe('304', () => {
 });
 
 describe('a rotation', () => {
-  it('promotes the next key, keeps the previous one published, and rejects no token', async () => {
+  it('a rotation of keys promotes the next key, keeps the previous one published, and rejects no token', async () => {
     const [current, next, before] = [await kidOf('current'), await kidOf('next'), await newToken()];
     expect(decodeProtectedHeader(before).kid).toBe(current);
     await eventually(async () => expect((await use(before)).status).toBe(200));

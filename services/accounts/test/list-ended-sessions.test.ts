@@ -70,7 +70,7 @@ describe('200', () => {
     expect((await read(next)).sessionIds).toEqual([last.id]);
   });
 
-  it('misses no session whose end is committed after that of a later one', async () => {
+  it('GET /internal/ended-sessions misses no session whose end is committed after that of a later one', async () => {
     const [early, late] = [await begin(), await begin()];
     const connection = await accounts.database.connect();
     try {

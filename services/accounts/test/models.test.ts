@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('does not use a connection again whose query got no response in time', async () => {
+it('the database pool does not use a connection again whose query got no response in time', async () => {
   const other = new pg.Client({ connectionString: database.urls.accounts });
   await other.connect();
   try {

@@ -43,7 +43,7 @@ describe('a log-in', () => {
 
   afterAll(() => database.close());
 
-  it('checks exactly one hash, with and without an account, with the right password and the wrong one', async () => {
+  it('a log-in checks exactly one hash, with and without an account, with the right password and the wrong one', async () => {
     const { email } = await register(accounts);
     const context = {
       database,

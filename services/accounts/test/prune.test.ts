@@ -39,7 +39,7 @@ const pruneAll = async () => {
 const count = async (table: string) =>
   (await accounts.database.query(`SELECT count(*)::int AS n FROM ${table}`)).rows[0].n;
 
-it('keeps an expired family while its last access token is valid, so that a new password ends the session', async () => {
+it('the pruning job of accounts keeps an expired family while its last access token is valid, so that a new password ends the session', async () => {
   const { id, path, token, email } = await register(accounts);
   await logIn(accounts, email);
   const { rows } = await accounts.database.query(
@@ -54,7 +54,7 @@ it('keeps an expired family while its last access token is valid, so that a new 
   expect(ended.rows).toEqual(expect.arrayContaining(rows));
 });
 
-it('deletes families whose newest access token has expired, with their tokens', async () => {
+it('the pruning job of accounts deletes families whose newest access token has expired, with their tokens', async () => {
   const [expired, alive] = [await refreshTokenOf(accounts, holder), await refreshTokenOf(accounts, holder)];
   await accounts.database.query(
     `UPDATE refresh_families SET expires_at = now() - ${longestTokenSeconds + 1} * interval '1 second'
@@ -67,7 +67,7 @@ it('deletes families whose newest access token has expired, with their tokens', 
   expect((await refresh(accounts, alive)).status).toBe(200);
 });
 
-it('deletes used tokens of a living family once they are older than the lifetime of a token', async () => {
+it('the pruning job of accounts deletes used tokens of a living family once they are older than the lifetime of a token', async () => {
   const before = await count('refresh_tokens WHERE used_at IS NOT NULL');
   expect(before).toBeGreaterThan(0);
   await pruneAll();
@@ -78,7 +78,7 @@ it('deletes used tokens of a living family once they are older than the lifetime
   expect(await count('refresh_tokens')).toBe(1);
 });
 
-it('keeps the audit log for a year', async () => {
+it('the pruning job of accounts keeps the audit log for a year', async () => {
   const before = await auditOf(accounts, holder.id);
   await accounts.database.query("UPDATE audit_log SET created_at = now() - interval '360 days'");
   await pruneAll();
@@ -88,7 +88,7 @@ it('keeps the audit log for a year', async () => {
   expect(await auditOf(accounts, holder.id)).toEqual([]);
 });
 
-it('prunes the tables of accounts and those of every service as soon as the service starts', async () => {
+it('the pruning job of accounts prunes the tables of accounts and those of every service as soon as the service starts', async () => {
   const service = accounts.services.service('accounts');
   await service.kill();
   await accounts.database.query(`

@@ -52,6 +52,6 @@ it('an export has an empty list for an account without orders', async () => {
   expect(await exported()).toMatchObject({ orders: [] });
 });
 
-it('agrees with the recordings in every call, and sends every recorded call', () => {
+it('the accounts service agrees with the recordings in every call, and sends every recorded call', () => {
   expect([...orders.deviations(), ...notifications.deviations()]).toEqual([]);
 });

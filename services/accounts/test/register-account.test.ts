@@ -73,7 +73,7 @@ describe('201', () => {
     ]);
   });
 
-  it('delivers the event to the broker', async () => {
+  it('POST /v1/accounts delivers the event to the broker', async () => {
     const { body } = await post(valid());
     await eventually(async () => {
       const { rows } = await accounts.database.query('SELECT attempts FROM outbox WHERE subject = $1', [body.id]);

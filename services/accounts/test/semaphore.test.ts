@@ -34,7 +34,7 @@ function observed(options: Partial<ConstructorParameters<typeof Semaphore>[0]> =
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
-it('runs calls up to its limit concurrently, the others in their order, and continues after a failure', async () => {
+it('the semaphore runs calls up to its limit concurrently, the others in their order, and continues after a failure', async () => {
   const { semaphore, started, call, finishAll } = observed({ running: 2 });
   const waiter = { network: 'one', isKnown: false, maximumWait: 60_000, signal: new AbortController().signal };
   const failing = semaphore.run(waiter, async () => {
@@ -52,7 +52,7 @@ it('runs calls up to its limit concurrently, the others in their order, and cont
   expect(started).toContain('d');
 });
 
-it('rejects a call that has waited for the maximum time, and never runs it', async () => {
+it('the semaphore rejects a call that has waited for the maximum time, and never runs it', async () => {
   const { started, refused, call, finishAll } = observed();
   call('a');
   call('b', { maximumWait: 5 });
@@ -61,7 +61,7 @@ it('rejects a call that has waited for the maximum time, and never runs it', asy
   expect([started, refused]).toEqual([['a'], ['b']]);
 });
 
-it('drops a call whose client leaves, and one whose client has left', async () => {
+it('the semaphore drops a call whose client leaves, and one whose client has left', async () => {
   const { started, refused, call, finishAll } = observed();
   const leaving = new AbortController();
   call('a');
@@ -76,7 +76,7 @@ it('drops a call whose client leaves, and one whose client has left', async () =
   ]);
 });
 
-it('serves networks in turn', async () => {
+it('the semaphore serves networks in turn', async () => {
   const { started, call, finishAll } = observed();
   for (const name of names('a', 5)) call(name, { network: 'one' });
   for (const name of names('b', 2)) call(name, { network: 'two' });
@@ -85,7 +85,7 @@ it('serves networks in turn', async () => {
   expect(started).toEqual(['a0', 'a1', 'b0', 'c0', 'a2', 'b1', 'a3', 'a4']);
 });
 
-it('gives known clients every second turn, whatever the number of networks', async () => {
+it('the semaphore gives known clients every second turn, whatever the number of networks', async () => {
   const { started, call, finishAll } = observed();
   for (const name of names('stranger', 5)) call(name, { network: name });
   call('known0', { isKnown: true, network: 'stranger1' });
@@ -96,7 +96,7 @@ it('gives known clients every second turn, whatever the number of networks', asy
   expect(started).toHaveLength(7);
 });
 
-it('lets no number of known clients keep out the others', async () => {
+it('the semaphore lets no number of known clients keep out the others', async () => {
   const { started, call, finishAll } = observed();
   for (const name of names('known', 6)) call(name, { isKnown: true, network: name });
   call('stranger');
@@ -104,7 +104,7 @@ it('lets no number of known clients keep out the others', async () => {
   expect(started.indexOf('stranger')).toBeLessThanOrEqual(2);
 });
 
-it('rejects the newest call of the network with most calls for a call of another network', async () => {
+it('the semaphore rejects the newest call of the network with most calls for a call of another network', async () => {
   const { refused, call, finishAll } = observed({ waiting: 3 });
   for (const name of names('a', 4)) call(name, { network: 'one' });
   call('b0', { network: 'two' });
@@ -118,7 +118,7 @@ it('rejects the newest call of the network with most calls for a call of another
   await finishAll();
 });
 
-it('keeps places for known clients, also when every stranger has another network', async () => {
+it('the semaphore keeps places for known clients, also when every stranger has another network', async () => {
   const { refused, call, finishAll } = observed({ waiting: 4 });
   call('running');
   for (const name of names('stranger', 4)) call(name, { network: name });

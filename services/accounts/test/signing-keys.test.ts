@@ -38,16 +38,16 @@ it('lists, rotates and revokes keys, and returns the keys after each change', as
   expect(await checkSigningKeys(environment())).toEqual(revoked);
 });
 
-it('rejects to revoke a key that does not exist', async () => {
+it('the command keys refuses to revoke a key that does not exist', async () => {
   await expect(revokeSigningKey(environment(), 'no-such-key')).rejects.toThrow('there is no signing key no-such-key');
 });
 
-it('rejects a secret that did not encrypt the keys', async () => {
+it('the command keys rejects a secret that did not encrypt the keys', async () => {
   const wrong = { ...environment(), KEY_ENCRYPTION_SECRET: Buffer.alloc(32, 8).toString('base64url') };
   await expect(checkSigningKeys(wrong)).rejects.toThrow('KEY_ENCRYPTION_SECRET does not open the signing keys');
 });
 
-it('names what is missing in the environment', async () => {
+it('the command keys names what is missing in the environment', async () => {
   await expect(listSigningKeys({ ...environment(), KEY_ENCRYPTION_SECRET: '' })).rejects.toThrow(
     'KEY_ENCRYPTION_SECRET is required',
   );

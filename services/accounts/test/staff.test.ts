@@ -28,7 +28,7 @@ const environment = () => ({ DATABASE_URL: accounts.services.database.urls.accou
 const grant = (email: string, ...scopes: StaffScope[]): Promise<Staff> => grantScopes(environment(), email, scopes);
 const revoke = (email: string, ...scopes: StaffScope[]): Promise<Staff> => revokeScopes(environment(), email, scopes);
 
-it('grants scopes, which the next token contains, also a renewed one', async () => {
+it('the command staff grants scopes, which the next token contains, also a renewed one', async () => {
   const before = (await logIn(accounts, holder.email)).body;
   expect(decodeJwt(before.access_token).scope).toBe('');
   expect(await grant(` ${holder.email.toUpperCase()}`, 'orders:fulfil', 'catalogue:write')).toEqual({
@@ -43,7 +43,7 @@ it('grants scopes, which the next token contains, also a renewed one', async () 
   );
 });
 
-it('adds scopes to the present ones, and revokes the named ones', async () => {
+it('the command staff adds scopes to the present ones, and revokes the named ones', async () => {
   const { email } = await register(accounts);
   await grant(email, 'orders:fulfil');
   expect((await grant(email, 'orders:read-all')).scopes).toEqual(['orders:fulfil', 'orders:read-all']);
@@ -51,7 +51,7 @@ it('adds scopes to the present ones, and revokes the named ones', async () => {
   expect(decodeJwt((await logIn(accounts, email)).body.access_token).scope).toBe('orders:read-all');
 });
 
-it('lists the staff', async () => {
+it('the command staff lists the staff', async () => {
   const { email, id } = await register(accounts);
   await grant(email, 'orders:read-all');
   expect(await listStaff(environment())).toContainEqual({ accountId: id, email, scopes: ['orders:read-all'] });
@@ -59,7 +59,7 @@ it('lists the staff', async () => {
   expect(await listStaff(environment())).not.toContainEqual(expect.objectContaining({ email }));
 });
 
-it('writes each change into the audit log, and nothing when nothing changes', async () => {
+it('the command staff writes each change into the audit log, and nothing when nothing changes', async () => {
   const { email, id } = await register(accounts);
   await grant(email, 'orders:fulfil');
   await grant(email, 'orders:fulfil');
@@ -68,7 +68,7 @@ it('writes each change into the audit log, and nothing when nothing changes', as
   ]);
 });
 
-it('changes neither the entity tag nor the representation, and publishes no event', async () => {
+it('the command staff changes neither the entity tag nor the representation, and publishes no event', async () => {
   const { email, id, path, token } = await register(accounts);
   const before = await accounts.client.get(path, { token });
   await grant(email, 'orders:fulfil');
@@ -78,13 +78,13 @@ it('changes neither the entity tag nor the representation, and publishes no even
   expect(await eventsOf(accounts, id)).toHaveLength(1);
 });
 
-it('rejects an e-mail address without an account', async () => {
+it('the command staff rejects an e-mail address without an account', async () => {
   await expect(grant('nobody@example.com', 'orders:fulfil')).rejects.toThrow(
     new StartError('there is no account with the e-mail nobody@example.com: it has to be registered first'),
   );
 });
 
-it('names what is wrong with the environment', async () => {
+it('the command staff names what is wrong with the environment', async () => {
   await expect(listStaff({ DATABASE_URL: 'nowhere' })).rejects.toThrow(
     'DATABASE_URL must be a URL that starts with postgres:// or postgresql://',
   );

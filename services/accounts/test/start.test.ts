@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => accounts.services.stop());
 
 describe('start', () => {
-  it('names every configuration error in the environment on a line of its own, and repeats no secret', async () => {
+  it('the accounts service names every configuration error in the environment on a line of its own, and repeats no secret', async () => {
     const service = accounts.services.service('accounts');
     const wrong = {
       KEY_ENCRYPTION_SECRET: 'short',
@@ -36,7 +36,7 @@ describe('start', () => {
     await service.restart();
   });
 
-  it('names the secret when it cannot decrypt the signing keys', async () => {
+  it('the accounts service names the secret when it cannot decrypt the signing keys', async () => {
     const service = accounts.services.service('accounts');
     const other = { KEY_ENCRYPTION_SECRET: Buffer.alloc(32, 9).toString('base64url') };
     await expect(service.restart(other)).rejects.toThrow('did not become ready');
@@ -46,7 +46,7 @@ describe('start', () => {
     await service.restart();
   });
 
-  it('writes no password and no token into its log', async () => {
+  it('the accounts service writes no password and no token into its log', async () => {
     const holder = await register(accounts);
     const token = await refreshTokenOf(accounts, holder);
     await logIn(accounts, holder.email, 'a wrong and dry desert');
@@ -103,7 +103,7 @@ describe('an unavailable database', () => {
     await eventually(async () => expect((await logIn(accounts, holder.email)).status).toBe(200));
   });
 
-  it('delays the start when it is lost while the signing keys are prepared', async () => {
+  it('an unavailable database delays the start when it is lost while the signing keys are prepared', async () => {
     const service = accounts.services.service('accounts');
     const holder = new pg.Client({ connectionString: accounts.services.database.urls.accounts });
     await holder.connect();

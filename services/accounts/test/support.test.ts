@@ -298,7 +298,7 @@ describe('POST /v1/accounts/{accountId}/send-password-reset', () => {
 });
 
 describe.each(actions)('POST /v1/accounts/{accountId}/%s', (action) => {
-  it('is rejected for an account of staff, and for the own account', async () => {
+  it('a support action is rejected for an account of staff, and for the own account', async () => {
     const { id, email } = await register(accounts);
     const environment = { DATABASE_URL: accounts.services.database.urls.accounts };
     await grantScopes(environment, email, ['orders:fulfil']);
@@ -319,7 +319,7 @@ describe.each(actions)('POST /v1/accounts/{accountId}/%s', (action) => {
     expect((await find({ email })).body.items[0]).toMatchObject({ staff: true });
   });
 
-  it('is rejected without the scope, and for an account that does not exist', async () => {
+  it('a support action is rejected without the scope, and for an account that does not exist', async () => {
     const holder = await register(accounts);
     const path = `${holder.path}/${action}`;
     const refused = await accounts.client.post(path, { token: holder.token, body: { reason } });
@@ -340,7 +340,7 @@ describe.each(actions)('POST /v1/accounts/{accountId}/%s', (action) => {
     [{ reason: 'x'.repeat(501) }, '/reason'],
     [{ reason: 5 }, '/reason'],
     [{ reason, by: 'me' }, '/by'],
-  ])('rejects the body %j', async (body, pointer) => {
+  ])('a support action rejects the body %j', async (body, pointer) => {
     const { id } = await register(accounts);
     const answer = await act(id, action, body);
     expect([answer.status, answer.body.errors.map((fault) => fault.pointer)]).toEqual([
@@ -350,7 +350,7 @@ describe.each(actions)('POST /v1/accounts/{accountId}/%s', (action) => {
     expect(await auditOf(accounts, id)).toEqual([]);
   });
 
-  it('has one effect when it is repeated with its Idempotency-Key', async () => {
+  it('a support action has one effect when it is repeated with its Idempotency-Key', async () => {
     const { id } = await register(accounts);
     const key = { 'Idempotency-Key': newId() };
     const [first, second] = [await act(id, action, { reason }, key), await act(id, action, { reason }, key)];

@@ -429,19 +429,22 @@ describe('403 for a change of credentials', () => {
     return [status, answered.code];
   };
 
-  it.each(changes)('needs a proof of the account owner for %j', async (change) => {
+  it.each(changes)('a change of credentials needs a proof of the account owner for %j', async (change) => {
     expect(await attempt({}, change)).toEqual([403, 'reauthentication-required']);
     expect(versionOf(await read())).toBe(1);
   });
 
-  it.each(changes)('rejects a wrong current password for %j, and records it', async (change) => {
-    const wrong = { ...change, current_password: 'not the river' };
-    expect(await attempt({ loggedIn: true }, wrong)).toEqual([403, 'wrong-password']);
-    expect(versionOf(await read())).toBe(1);
-    expect(await auditOf(accounts, holder.id)).toContainEqual({ action: 'reauthentication-failed', detail: {} });
-  });
+  it.each(changes)(
+    'a change of credentials rejects a wrong current password for %j, and records it',
+    async (change) => {
+      const wrong = { ...change, current_password: 'not the river' };
+      expect(await attempt({ loggedIn: true }, wrong)).toEqual([403, 'wrong-password']);
+      expect(versionOf(await read())).toBe(1);
+      expect(await auditOf(accounts, holder.id)).toContainEqual({ action: 'reauthentication-failed', detail: {} });
+    },
+  );
 
-  it('accepts one of many concurrent changes with one current password', async () => {
+  it('a change of credentials accepts one of many concurrent changes with one current password', async () => {
     const attempts = [1, 2, 3, 4].map((n) => attempt({}, { password: `the new one ${n}`, current_password: password }));
     const statuses = (await Promise.all(attempts)).map(([status]) => status);
     expect(statuses.sort()).toEqual([200, 403, 403, 403]);

@@ -124,7 +124,7 @@ describe('409', () => {
 });
 
 describe('the token', () => {
-  it('stands nowhere in plain text: neither in the database, nor in its events, nor in the log', async () => {
+  it('the verification token stands nowhere in plain text: neither in the database, nor in its events, nor in the log', async () => {
     const token = await sent();
     await post(token);
     const { rows } = await accounts.database.query<{ row: string }>(
@@ -138,7 +138,7 @@ describe('the token', () => {
 });
 
 describe('202 for the resending', () => {
-  it('replaces the token', async () => {
+  it('POST /v1/email-verifications/resend replaces the token', async () => {
     const first = await sent();
     const answer = await resend();
     expect([answer.status, answer.text]).toEqual([202, '']);
@@ -146,7 +146,7 @@ describe('202 for the resending', () => {
     expect((await post(await sent())).status).toBe(204);
   });
 
-  it('replaces the token of a change that only spells the address of the account in another way', async () => {
+  it('POST /v1/email-verifications/resend replaces the token of a change that only spells the address of the account in another way', async () => {
     const email = holder.email.toUpperCase();
     await accounts.client.patch(holder.path, { token: holder.token, body: { email } });
     expect((await resend()).status).toBe(202);
@@ -154,7 +154,7 @@ describe('202 for the resending', () => {
     expect(await read()).toMatchObject({ email, email_verified: true });
   });
 
-  it('sends nothing when the address is verified and no change is pending', async () => {
+  it('POST /v1/email-verifications/resend sends nothing when the address is verified and no change is pending', async () => {
     await verify(accounts, holder.id);
     expect((await resend()).status).toBe(202);
     expect(await countEmails(accounts, holder.id, 'email-verification')).toBe(1);
@@ -162,12 +162,12 @@ describe('202 for the resending', () => {
 });
 
 describe('refusals of the resending', () => {
-  it('returns 401 without a token, and 404 without an account', async () => {
+  it('POST /v1/email-verifications/resend returns 401 without a token, and 404 without an account', async () => {
     expect((await accounts.client.post('/v1/email-verifications/resend', {})).status).toBe(401);
     expect((await resend(await accounts.services.issuer.sign())).status).toBe(404);
   });
 
-  it('returns 409 when another account has registered the new address meanwhile, and sends nothing', async () => {
+  it('POST /v1/email-verifications/resend returns 409 when another account has registered the new address meanwhile, and sends nothing', async () => {
     const email = freshEmail();
     await accounts.client.patch(holder.path, { token: holder.token, body: { email: email.toUpperCase() } });
     const taken = await accounts.client.post('/v1/accounts', { body: { email, name: 'Quick', password } });
@@ -178,7 +178,7 @@ describe('refusals of the resending', () => {
     expect(await countEmails(accounts, holder.id, 'email-verification')).toBe(2);
   });
 
-  it('returns 429 after 5 e-mails in an hour, also for concurrent requests', async () => {
+  it('POST /v1/email-verifications/resend returns 429 after 5 e-mails in an hour, also for concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => resend()));
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 202, 202, 202, 429, 429, 429, 429]);
     expect(await countEmails(accounts, holder.id, 'email-verification')).toBe(5);

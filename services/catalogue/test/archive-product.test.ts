@@ -30,7 +30,7 @@ const namesIn = async (query: string, as: { token?: string } = {}) =>
   (await client.get(`/v1/products?${query}`, as)).body.items.map(({ name }) => name);
 
 describe('204', () => {
-  it('hides the product from customers in every way, with the answer for an unknown product', async () => {
+  it('DELETE /v1/products/{productId} hides the product from customers in every way, with the answer for an unknown product', async () => {
     const id = await add({ name: 'Samovar', brand: 'Tula' });
     expect(await archive(id)).toMatchObject({ status: 204, text: '' });
     const unknown = await client.get(`/v1/products/${newId()}`);
@@ -101,7 +101,7 @@ describe('204', () => {
 });
 
 describe('refused', () => {
-  it('with a stale version, and for an unknown product', async () => {
+  it('archiving a product with a stale version, or an unknown product, is rejected', async () => {
     const id = await add();
     expect(await archive(id, { 'If-Match': '"9"' })).toMatchObject({
       status: 412,
@@ -113,12 +113,12 @@ describe('refused', () => {
     expect((await archive(newId())).status).toBe(404);
   });
 
-  it.each([true, null, 'false'])('with archived: %j in a patch', async (archived) => {
+  it.each([true, null, 'false'])('a patch with archived: %j is rejected', async (archived) => {
     const answer = await client.patch(`/v1/products/${await add()}`, { token, body: { archived } });
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer: '/archived' }] } });
   });
 
-  it('for customers who filter by it or select it', async () => {
+  it('a customer who filters by archived products or selects the member is rejected', async () => {
     for (const query of ['archived=true', 'fields=archived']) {
       const answer = await client.get(`/v1/products?${query}`);
       expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('archived')]);

@@ -79,7 +79,7 @@ describe('400', () => {
     ['attributes=red', 'attributes is not a known parameter; did you mean attributes.*? known are '],
     ['attributes[colour]=red', 'attributes[colour] is not a known parameter; write attributes.colour=red; known are '],
     ['attributes.color=red', 'attributes.color is not a known parameter; did you mean attributes.colour? known are '],
-  ])('%s is rejected as one fault with the meant parameter', async (query, expected) => {
+  ])('the attribute filter %s is rejected as one fault that names the intended parameter', async (query, expected) => {
     const { errors, detail } = (await client.get(`/v1/products?${query}`)).body;
     expect([errors.length, detail.startsWith(expected), detail]).toEqual([1, true, detail]);
   });
@@ -94,7 +94,7 @@ describe('400', () => {
     'attributes.colour=',
     'fields=attributes.colour',
     'sort=attributes.size:asc',
-  ])('%s is rejected, and the declared ones are listed', async (query) => {
+  ])('the attribute filter %s is rejected, and the declared filters are listed', async (query) => {
     const answer = await client.get(`/v1/products?${query}`);
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request' } });
     if (query.startsWith('attributes.secret')) {
@@ -178,13 +178,16 @@ describe('a page of 40,000 products', () => {
     );
   }
 
-  it.each(pages)('%s reads few rows in every sort order', async (query, most, sorts = allSorts) => {
-    for (const sort of sorts) {
-      const parameters = Object.fromEntries(new URLSearchParams(`${query}&sort=${sort}`));
-      for (const rows of await touched(fromQuery(spec, parameters)))
-        expect([sort, rows <= most ? 'few' : rows]).toEqual([sort, 'few']);
-    }
-  });
+  it.each(pages)(
+    'a page of 40,000 products with %s reads few rows in every sort order',
+    async (query, most, sorts = allSorts) => {
+      for (const sort of sorts) {
+        const parameters = Object.fromEntries(new URLSearchParams(`${query}&sort=${sort}`));
+        for (const rows of await touched(fromQuery(spec, parameters)))
+          expect([sort, rows <= most ? 'few' : rows]).toEqual([sort, 'few']);
+      }
+    },
+  );
 
   const colour = (value: string) => ({ 'attributes.colour': { eq: value } });
   const brand = { brand: { eq: 'Nordwick' } };

@@ -80,7 +80,7 @@ describe('200', () => {
     ['a word that nothing resembles beside known ones', 'zzzzqqq copper kettle', [copper]],
     ['known words that no product has together', 'copper lamp', []],
     ['a word that nothing resembles', 'zzzzqqq', []],
-  ])('forgives or finds: %s', async (_what, q, expected) => {
+  ])('GET /v1/products with q forgives or finds: %s', async (_what, q, expected) => {
     expect(await found(q)).toEqual(expected);
   });
 
@@ -97,7 +97,7 @@ describe('200', () => {
     expect(await found('kettle', more)).toEqual(expected);
   });
 
-  it('searches within alternatives', async () => {
+  it('GET /v1/products with q searches within alternatives', async () => {
     const filters = { or: [{ price: { lt: 10 } }, { brand: { eq: 'Nordwick' } }] };
     const names = async (body: object) =>
       (await search({ q: 'kettle', filters, ...body })).body.items.map(({ name }) => name);
@@ -160,7 +160,7 @@ describe('200', () => {
     expect(await found('column granite')).toEqual(['Column']);
   });
 
-  it('touches no search data when only stock, price or rating change', async () => {
+  it('GET /v1/products with q touches no search data when only stock, price or rating change', async () => {
     const { database } = services.service('catalogue');
     const id = ids.get('Teapot');
     const version = async () =>

@@ -16,7 +16,7 @@ afterAll(() => inventory.stop());
 const read = (id: string, who: string | undefined = token) =>
   inventory.services.service('catalogue').client.get(`/v1/products/${id}/stock`, who === '' ? {} : { token: who });
 
-it('shows the units on hand, those promised to orders, and the others', async () => {
+it('GET /v1/products/{productId}/stock shows the units on hand, those promised to orders, and the others', async () => {
   const cup = await inventory.product(5);
   await inventory.reserve(newId(), { [cup]: 2 });
   const answer = await read(cup);
@@ -24,13 +24,13 @@ it('shows the units on hand, those promised to orders, and the others', async ()
   expect(answer.headers['cache-control']).toBe('private, no-cache');
 });
 
-it('shows units that are promised beyond those on hand', async () => {
+it('GET /v1/products/{productId}/stock shows units that are promised beyond those on hand', async () => {
   const cup = await inventory.product(1, 'backorder');
   await inventory.reserve(newId(), { [cup]: 3 });
   expect((await read(cup)).body).toEqual({ productId: cup, onHand: 1, promised: 3, available: 0 });
 });
 
-it('requires a token, the scope and an existing product', async () => {
+it('GET /v1/products/{productId}/stock requires a token, the scope and an existing product', async () => {
   const cup = await inventory.product(1);
   expect((await read(cup, '')).status).toBe(401);
   expect((await read(cup, await inventory.services.issuer.sign())).status).toBe(403);

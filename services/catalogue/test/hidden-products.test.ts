@@ -34,14 +34,14 @@ it.each([
   '?name=Lamp,Kettle',
   '?inStock=true',
   '?status=ne:active',
-])('is in the list %s of staff, and not of customers', async (query) => {
+])('a hidden product is in the list %s of staff, and not of customers', async (query) => {
   const customer = await services.issuer.sign();
   expect(await names(query)).toEqual(['Kettle']);
   expect(await names(query, customer)).toEqual(['Kettle']);
   expect((await names(query, staff)).sort()).toEqual(['Kettle', 'Lamp']);
 });
 
-it('is found by its id and its status by staff only', async () => {
+it('a hidden product is found by its id and its status by staff only', async () => {
   expect(await names(`?id=${hidden},${shown}`)).toEqual(['Kettle']);
   expect(await names('?status=pending')).toEqual([]);
   expect(await names(`?id=${hidden}&status=pending`, staff)).toEqual(['Lamp']);
@@ -51,7 +51,7 @@ it('is found by its id and its status by staff only', async () => {
   expect((await client.post('/v1/products/search', { body, token: staff })).body.items).toHaveLength(1);
 });
 
-it('is found by its words and counted in facets for staff only, and not counted among brands', async () => {
+it('a hidden product is found by its words and counted in facets for staff only, and not counted among brands', async () => {
   expect(await names('?q=lamp')).toEqual([]);
   expect(await names('?q=lamp&sort=price:asc')).toEqual([]);
   expect(await names('?q=lamp', staff)).toEqual(['Lamp']);
@@ -104,7 +104,7 @@ describe('404', () => {
     expect((await client.get(`/v1/products/${hidden}`, { token: staff })).status).toBe(200);
   });
 
-  it('ends when the product is for sale', async () => {
+  it('the 404 of a hidden product ends when the product is for sale', async () => {
     const answer = await client.patch(`/v1/products/${hidden}`, { token: staff, body: { status: 'active' } });
     expect(answer.status).toBe(200);
     expect((await client.get(`/v1/products/${hidden}`)).body.name).toBe('Lamp');

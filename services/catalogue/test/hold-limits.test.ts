@@ -170,14 +170,14 @@ describe('the account holds less', () => {
     await reserved(2);
   });
 
-  it('after the release of a reservation that got no order, once', async () => {
+  it('the account has fewer counted units after the release of a reservation that got no order, once', async () => {
     const id = await reserved(5);
     await inventory.release(id);
     await inventory.release(id);
     await others();
   });
 
-  it('after the catalogue resolved a reservation whose order was never placed', async () => {
+  it('the account has fewer counted units after the catalogue resolved a reservation whose order was never placed', async () => {
     const id = await reserved(5);
     await database().query('UPDATE reservations SET settle_at = now() WHERE id = $1', [id]);
     await eventually(async () => expect(await inventory.state(id)).toBe('released'), 10_000);
@@ -197,14 +197,14 @@ describe('the account holds less', () => {
     ['a cancellation of units, then of the order', ['lines-cancelled', 'cancelled']],
     ['a cancellation of units, then a shipment', ['created', 'lines-cancelled', 'shipped']],
   ];
-  it.each(endings)('after %s', async (_, kinds) => {
+  it.each(endings)('the account has fewer counted units after %s', async (_, kinds) => {
     const id = await reserved(5);
     expect(await inventory.held(account)).toBe('2/7');
     for (const kind of kinds) await send(kind, id);
     await others();
   });
 
-  it('after a cancellation of units, by these units', async () => {
+  it('the account has fewer counted units after a cancellation of units, by these units', async () => {
     const id = await reserved(5);
     await send('lines-cancelled', id, 3);
     expect(await inventory.held(account)).toBe('2/5');
@@ -215,14 +215,14 @@ describe('the account holds less', () => {
     expect(await inventory.held(account)).toBe('2/3');
   });
 
-  it('not after the confirmation or the assignment of units', async () => {
+  it('the account has fewer counted units not after the confirmation or the assignment of units', async () => {
     const id = await reserved(5);
     await send('created', id);
     await inventory.allocate(id);
     expect(await inventory.held(account)).toBe('2/7');
   });
 
-  it('not after the end of a reservation from before the migration, or of the version before', async () => {
+  it('the account has fewer counted units not after the end of a reservation from before the migration, or of the version before', async () => {
     const id = newId();
     await reserve(5, undefined, id);
     await send('created', id);
@@ -232,7 +232,7 @@ describe('the account holds less', () => {
     await others();
   });
 
-  it('when a process of the version before ends the reservation', async () => {
+  it('the account has fewer counted units when a process of the previous version ends the reservation', async () => {
     const id = await reserved(5);
     await database().query("UPDATE reservations SET state = 'released', changed_at = now() WHERE id = $1", [id]);
     await others();
@@ -250,7 +250,7 @@ const changes: readonly (readonly [string, (id: string) => Promise<unknown>])[] 
   ['a shipment', (id) => send('shipped', id, 5)],
   ['a shipment of fewer units', (id) => send('shipped', id)],
 ];
-it.each(changes)('locks what the account holds before it locks products: %s', async (_, change) => {
+it.each(changes)('a reservation locks what the account holds before it locks products: %s', async (_, change) => {
   const id = await reserved(5);
   const other = await database().connect();
   try {
@@ -267,7 +267,7 @@ it.each(changes)('locks what the account holds before it locks products: %s', as
   }
 });
 
-it('keeps to the limits, and to the reservations, when everything races', async () => {
+it('a reservation keeps to the limits, and to the reservations, when everything races', async () => {
   const limits = { orders: 5, units: 12 };
   const products = [cup, await inventory.product(1_000), await inventory.product(1_000)];
   const accounts = Array.from({ length: 4 }, () => newId());
@@ -305,7 +305,7 @@ it('keeps to the limits, and to the reservations, when everything races', async 
   for (const accountId of accounts) expect(await inventory.held(accountId)).toBe('0/0');
 });
 
-it('accepts exactly as many of many concurrent reservations as the limit permits', async () => {
+it('a reservation accepts exactly as many of many concurrent reservations as the limit permits', async () => {
   const answers = await Promise.all(Array.from({ length: 60 }, () => reserve(2, { orders: 7, units: 1_000 })));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(7);
   expect(answers.filter(({ body }) => body.code === 'hold-limit')).toHaveLength(53);

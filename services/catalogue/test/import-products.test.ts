@@ -246,7 +246,7 @@ describe('CSV', () => {
   const heading = 'externalKey,name,brand,category,price,stock,description';
   const noPrice = 'price must be a number with at most 13 digits before the point and 2 after it, such as 9.50';
 
-  it('may have quoted cells over several lines, and is reported by line numbers', async () => {
+  it('a CSV file may have quoted cells over several lines, and is reported by line numbers', async () => {
     const path = await given(
       'some.CSV',
       `\uFEFF${heading}`,
@@ -283,13 +283,13 @@ describe('CSV', () => {
     ],
     ['VND', ['12.000', '12,000', '1.5', '1.0'], ['25000000']],
     ['KWD', ['1.5000', '1,500.000'], ['1.500']],
-  ])('has prices as in a query, and in %s none of %j', async (currency, refused, accepted) => {
+  ])('a CSV file has prices as in a query, and in %s none of %j', async (currency, refused, accepted) => {
     const lines = [...refused, ...accepted].map((price, index) => `${currency}-${index},Pan,Acme,kitchen,"${price}"`);
     const path = await given('prices.csv', 'externalKey,name,brand,category,price', ...lines);
     expect(await bring(path, report, { currency })).toEqual(counts(accepted.length, 0, 0, refused.length));
   });
 
-  it('lists every fault of a line', async () => {
+  it('a CSV file lists every fault of a line', async () => {
     const path = await given('faults.csv', heading, 'A,,Acme,kitchen,1.500,-0,');
     expect(await bring(path)).toEqual(counts(0, 0, 0, 1));
     expect((await readReport(report))?.[0]).toMatchObject({
@@ -298,7 +298,7 @@ describe('CSV', () => {
     });
   });
 
-  it('leaves members unchanged whose columns it lacks, and creates no product without the required ones', async () => {
+  it('a CSV file leaves members unchanged whose columns it lacks, and creates no product without the required ones', async () => {
     await importLines({ ...cup, description: 'Holds tea', rating: 4, stock: 3, status: 'active', images: [] });
     const before = await product('CUP');
     const path = await given('prices.csv', 'externalKey,price', 'CUP,5', 'NEW,6');
@@ -320,12 +320,12 @@ describe('CSV', () => {
     expect(await product('CUP')).toMatchObject({ description: null, rating_tenths: 40 });
   });
 
-  it('without the column of keys is rejected with that reason', async () => {
+  it('a CSV file without the column of keys is rejected with that reason', async () => {
     expect(await bring(await given('keyless.csv', 'name,price', 'Cup,5'))).toEqual(counts(0, 0, 0, 1));
     expect((await readReport(report))?.[0]?.reasons).toContain('externalKey is required');
   });
 
-  it('removes the members whose columns it lacks with --replace, and keeps those that every import keeps', async () => {
+  it('a CSV file removes the members whose columns it lacks with --replace, and keeps those that every import keeps', async () => {
     const kept = { stock: 3, status: 'active', lowStockThreshold: 1, attributes: { colour: 'red' } };
     await importLines({ ...cup, description: 'Holds tea', rating: 4, ...kept });
     const path = await given('replace.csv', 'externalKey,name,brand,category,price', 'CUP,Cup,Acme,kitchen,5');
@@ -338,7 +338,7 @@ describe('CSV', () => {
     expect(await bring(prices, report, { replace: true })).toEqual(counts(0, 0, 0, 1));
   });
 
-  it('in another encoding is rejected, each line alone', async () => {
+  it('a CSV file in another encoding is rejected, each line alone', async () => {
     const path = await given('latin.csv', heading);
     await writeFile(path, Buffer.from(`${heading}\nA,Käse,Acme,food,1,,\nB,Brot,Acme,food,1,,\n`, 'latin1'));
     expect(await bring(path)).toEqual(counts(1, 0, 0, 1));
@@ -352,7 +352,7 @@ describe('CSV', () => {
     ['name,name', /not "name"/],
     [`${heading}\nA,"Pan,Acme,kitchen,1,,`, /from line 2 on this is no CSV: a quote is not closed/],
     [`${heading}\nA,"Pa"n,Acme,kitchen,1,,`, /from line 2 on this is no CSV: has a quote in the wrong place/],
-  ])('that is invalid is rejected as a whole: %j', async (text, complaint) => {
+  ])('a CSV file that is invalid is rejected as a whole: %j', async (text, complaint) => {
     await expect(bring(await given('wrong.csv', text))).rejects.toThrow(complaint);
   });
 });

@@ -181,7 +181,7 @@ describe('order.lines-cancelled.v1', () => {
     (['cancelled', 'shipped'] as const).flatMap((end) =>
       sequences(['created', 'first', 'second', end]).map((kinds) => [end, kinds] as const),
     ),
-  )('accounts for each unit of an order that is %s: %j', async (end, kinds) => {
+  )('the catalogue accounts for each unit of an order that is %s: %j', async (end, kinds) => {
     const order = await reserved();
     for (const [index, kind] of kinds.entries()) {
       await send(order, kind);
@@ -192,7 +192,7 @@ describe('order.lines-cancelled.v1', () => {
     expect((await answers(order)).filter(({ outcome }) => outcome === 'done')).toHaveLength(end === 'shipped' ? 2 : 3);
   });
 
-  it(`accounts for each unit of ${rounds} orders whose events arrive concurrently, three times each`, async () => {
+  it(`the catalogue accounts for each unit of ${rounds} orders whose events arrive concurrently, three times each`, async () => {
     const orders = await Promise.all(Array.from({ length: rounds }, () => reserved()));
     const ends = (n: number) => (n % 2 === 0 ? 'cancelled' : 'shipped');
     const all = orders.flatMap((order, n) =>
@@ -251,7 +251,7 @@ describe('an allocation', () => {
     expect(await sums(order)).toEqual({ ...open, allocated: [2, 0] });
   });
 
-  it(`races with the events of ${rounds} orders`, async () => {
+  it(`an allocation races with the events of ${rounds} orders`, async () => {
     const orders = await Promise.all(Array.from({ length: rounds }, () => reserved()));
     await Promise.all(
       orders.map(async (order, n) => {

@@ -70,7 +70,7 @@ describe('200', () => {
     expect(await names(query)).toEqual(expected);
   });
 
-  it('links each page to the next one, and the search accepts the same cursor', async () => {
+  it('GET /v1/products links each page to the next one, and the search accepts the same cursor', async () => {
     const first = await client.get('/v1/products?sort=price:asc&limit=3&fields=name');
     expect(first.body.items).toEqual([{ name: 'Bulb' }, { name: 'Mug' }, { name: 'Kettle' }]);
     const [, next = ''] = /^<(.*)>; rel="next"$/.exec(first.headers.link ?? '') ?? [];

@@ -232,7 +232,7 @@ describe('order.shipped.v1', () => {
     );
   });
 
-  it('enters shipped units that were on back order and not assigned as received', async () => {
+  it('the event order.shipped.v1 enters shipped units that were on back order and not assigned as received', async () => {
     const order = await reserved(1, 'backorder');
     expect(await inventory.figures(order.productId)).toBe('1/1/1');
     await send(order, 'shipped');

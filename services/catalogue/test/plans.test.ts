@@ -172,7 +172,7 @@ describe('a list of ids', () => {
   };
   describe.each(Object.entries(others))('%s', (_name, filter) => {
     it.each([...sorts, 'rating:desc,price:asc'])(
-      'of 100 products is read by the primary key with sort=%s',
+      'a list of 100 products is read by the primary key with sort=%s',
       async (sort) => {
         const { rows } = await client.query('SELECT id FROM products ORDER BY stock, id LIMIT 100');
         const id = rows.map((row) => row.id).join();

@@ -414,7 +414,7 @@ describe('an import', () => {
     }
   });
 
-  it('imports fewer lines together when a statement takes too long, and ends', async () => {
+  it('the import job imports fewer lines together when a statement takes too long, and ends', async () => {
     await query(`
       CREATE FUNCTION delay_products() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         IF (SELECT count(*) FROM added) > 100 THEN PERFORM pg_sleep(20); END IF; RETURN NULL;

@@ -185,7 +185,7 @@ describe('409', () => {
     expect(await create({ sku: 'KEYED' }, key)).toMatchObject(refused);
   });
 
-  it('decides between concurrent requests', async () => {
+  it('the unique key of skus decides between concurrent requests', async () => {
     for (let round = 0; round < 20; round += 1) {
       const answers = await Promise.all(Array.from({ length: 5 }, () => create({ sku: `RACE-${round}` })));
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);

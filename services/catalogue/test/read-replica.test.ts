@@ -49,7 +49,7 @@ const listed = async (name: string, token?: string): Promise<number> => {
 };
 const inBoth = 2;
 
-it('has its own login, unless it contains one', () => {
+it('the replica connection has its own login, unless it contains one', () => {
   const databaseUrl = 'postgres://catalogue_2:pa$$word@one:5432,two:5432/shop';
   const read = (url: string) => replicaAddress(url, databaseUrl);
   expect(read('postgres://replica/shop?a=b@c')).toBe('postgres://catalogue_2:pa$$word@replica/shop?a=b@c');
@@ -57,7 +57,7 @@ it('has its own login, unless it contains one', () => {
 });
 
 describe('while the replica is suspended', () => {
-  it('customers see the data of the replica, and staff sees what it has just added', async () => {
+  it('customers see the data of the suspended replica, and staff see the product that they have just added', async () => {
     await startReading(600_000);
     await addProducts(services, [{ name: 'before' }]);
     await eventually(async () => expect(await listed('before')).toBe(inBoth), recovery);

@@ -71,7 +71,7 @@ const effects: Readonly<Record<string, readonly [state: string, lamp: string, he
   'order.lines-cancelled.v1': ['confirmed', '2/1/0', '1/2'],
 };
 
-it.each(recorded)('handles $type as it is recorded', async (event) => {
+it.each(recorded)('the catalogue handles $type as it is recorded', async (event) => {
   const { account, reservation, lamp, chair } = await reserved();
   await transport.publish([messageOf(event, new Map(Object.entries({ account, reservation, lamp, chair })))]);
   await eventually(async () => {

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => inventory.stop());
 
 describe('200', () => {
-  it('reserves the stock and returns names and prices', async () => {
+  it('POST /internal/reservations reserves the stock and returns names and prices', async () => {
     const cup = await inventory.product(5);
     const id = newId();
     const answer = await inventory.reserve(id, { [cup]: 3 });

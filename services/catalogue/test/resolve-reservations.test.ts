@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => inventory.stop());
 beforeEach(() => inventory.answer(() => ({ state: 'absent' })));
 
-it('releases the stock when no order exists', async () => {
+it('the resolver of expired reservations releases the stock when no order exists', async () => {
   const cup = await inventory.product(5);
   const id = newId();
   await inventory.reserve(id, { [cup]: 2 });
@@ -21,7 +21,7 @@ it('releases the stock when no order exists', async () => {
   expect(await inventory.book(cup)).toBe('received 5, reserved 2, released 2');
 });
 
-it('confirms the reservation when the order exists', async () => {
+it('the resolver of expired reservations confirms the reservation when the order exists', async () => {
   inventory.answer(() => ({ state: 'exists', orderId: newId() }));
   const cup = await inventory.product(5);
   const id = newId();
@@ -30,7 +30,7 @@ it('confirms the reservation when the order exists', async () => {
   expect(await inventory.figures(cup)).toBe('5/2/0');
 });
 
-it('keeps a reservation without an answer, and asks again', async () => {
+it('the resolver of expired reservations keeps a reservation without an answer, and asks again', async () => {
   inventory.answer(() => undefined);
   const cup = await inventory.product(5);
   const id = newId();
@@ -44,7 +44,7 @@ it('keeps a reservation without an answer, and asks again', async () => {
   await eventually(async () => expect(await inventory.state(id)).toBe('released'));
 });
 
-it('does not ask about confirmed reservations, nor before the expiry', async () => {
+it('the resolver of expired reservations does not ask about confirmed reservations, nor before the expiry', async () => {
   const cup = await inventory.product(5);
   const [confirmed, young, due] = [newId(), newId(), newId()];
   await inventory.reserve(confirmed, { [cup]: 1 });

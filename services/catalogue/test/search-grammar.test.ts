@@ -115,7 +115,7 @@ describe('the distance between words', () => {
     ['lamp', 'lamps', 1],
     ['expreso', 'espresso', 2],
     ['', 'abc', 3],
-  ])('%s, %s: %i', (one, other, expected) => {
+  ])('the distance between the words %s and %s is %i', (one, other, expected) => {
     expect(editDistance(one, other)).toBe(expected);
   });
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-it('finds the products of a shop whose words were stored before, after its migrations are applied', async () => {
+it('a search finds the products of a shop whose words were stored before, after its migrations are applied', async () => {
   const url = database.urls.catalogue;
   const all = await knownMigrations(folder);
   await migrate({ url, folder, only: all.slice(0, all.indexOf(first)) });

@@ -92,7 +92,7 @@ const invalid = new Map([
 ]);
 
 describe.each(['staff', ...customers])('%s', (who) => {
-  it('is told that its token is invalid, and nothing otherwise', async () => {
+  it('a caller without the scope of staff is told that its token is invalid, and nothing otherwise', async () => {
     const detail = invalid.get(who);
     const challenge = detail && `Bearer realm="shop", error="invalid_token", error_description="${detail}"`;
     const { etag = '' } = (await single(who)).headers;
@@ -109,7 +109,7 @@ describe.each(['staff', ...customers])('%s', (who) => {
       expect(headers['www-authenticate']).toBeUndefined();
   });
 
-  it('is told so in an error response, too, because a valid token might have got a response', async () => {
+  it('a caller without the scope of staff is told so in an error response, too, because a valid token might have got a response', async () => {
     const isInvalid = invalid.has(who);
     for (const path of [`/v1/products/${newId()}`, '/v1/products?sort=stock:asc']) {
       const { status, headers } = await client.get(path, as(who));
@@ -120,7 +120,7 @@ describe.each(['staff', ...customers])('%s', (who) => {
 });
 
 describe.each(customers)('%s', (who) => {
-  it('sees neither, and no other tag than before', async () => {
+  it('a caller without the scope of staff sees neither, and no other tag than before', async () => {
     const { body, headers } = await single(who);
     const { stock: _stock, lowStockThreshold: _threshold, ...visible } = (await single('staff')).body;
     expect(body).toEqual(visible);
@@ -129,7 +129,7 @@ describe.each(customers)('%s', (who) => {
     expect(headers.etag).toBe('"1"');
   });
 
-  it('cannot select them, filter by them or sort by them', async () => {
+  it('a caller without the scope of staff cannot select them, filter by them or sort by them', async () => {
     const answers = [
       await list(who, '&fields=id,stock'),
       await search(who, { fields: ['lowStockThreshold'] }),
@@ -141,13 +141,13 @@ describe.each(customers)('%s', (who) => {
     }
   });
 
-  it('gets the whole product where staff would get 304', async () => {
+  it('a caller without the scope of staff gets the whole product where staff would get 304', async () => {
     const { etag = '' } = (await single('staff')).headers;
     expect((await single(who, { 'If-None-Match': etag })).status).toBe(200);
     expect((await single('staff', { 'If-None-Match': '"1"' })).status).toBe(200);
   });
 
-  it('gets answers that caches keep apart by the token', async () => {
+  it('a caller without the scope of staff gets answers that caches keep apart by the token', async () => {
     for (const { headers } of [await single(who), await list(who), await search(who)])
       expect([headers['cache-control'], headers.vary]).toEqual(['no-cache', 'Authorization']);
   });

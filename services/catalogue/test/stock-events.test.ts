@@ -192,33 +192,38 @@ async function expectedEvents(productId: string, threshold: number, first: numbe
 }
 
 describe('races', () => {
-  it.each(['active', 'backorder'])('of reservations, releases and counts write each event once: %s', async (status) => {
-    const [cup, pan] = [await product(6, 3, status), await product(6, 3, status)];
-    const units = () => 1 + Math.floor(Math.random() * 3);
-    const buyer = async () => {
-      for (let round = 0; round < rounds; round += 1) {
-        const id = newId();
-        const { status } = await inventory.reserve(id, { [cup]: units(), [pan]: units() });
-        expect([200, 409]).toContain(status);
-        if (status === 200) await inventory.release(id);
+  it.each(['active', 'backorder'])(
+    'races of reservations, releases and counts write each event once: %s',
+    async (status) => {
+      const [cup, pan] = [await product(6, 3, status), await product(6, 3, status)];
+      const units = () => 1 + Math.floor(Math.random() * 3);
+      const buyer = async () => {
+        for (let round = 0; round < rounds; round += 1) {
+          const id = newId();
+          const { status } = await inventory.reserve(id, { [cup]: units(), [pan]: units() });
+          expect([200, 409]).toContain(status);
+          if (status === 200) await inventory.release(id);
+        }
+      };
+      const clerk = async () => {
+        for (let round = 0; round < rounds; round += 1) {
+          const adjust = round % 2 === 0 ? 2 : -2;
+          expect([200, 409]).toContain((await patch(cup, { stock: { adjust } })).status);
+        }
+      };
+      await Promise.all([...Array.from({ length: 8 }, buyer), clerk()]);
+      for (const id of [cup, pan]) {
+        const events = await written(id);
+        expect(events).toEqual(await expectedEvents(id, 3, 6));
+        const flips = events.filter((event) => !event.startsWith('low'));
+        expect(flips).toEqual(flips.map((_, index) => (index % 2 === 0 ? 'sold out' : 'in stock')));
+        expect(events.length).toBeGreaterThan(4);
+        const sequences = (await eventsAbout(inventory.services, id)).map(
+          ({ type, sequence }) => `${sequence} ${type}`,
+        );
+        expect(new Set(sequences).size).toBe(sequences.length);
       }
-    };
-    const clerk = async () => {
-      for (let round = 0; round < rounds; round += 1) {
-        const adjust = round % 2 === 0 ? 2 : -2;
-        expect([200, 409]).toContain((await patch(cup, { stock: { adjust } })).status);
-      }
-    };
-    await Promise.all([...Array.from({ length: 8 }, buyer), clerk()]);
-    for (const id of [cup, pan]) {
-      const events = await written(id);
-      expect(events).toEqual(await expectedEvents(id, 3, 6));
-      const flips = events.filter((event) => !event.startsWith('low'));
-      expect(flips).toEqual(flips.map((_, index) => (index % 2 === 0 ? 'sold out' : 'in stock')));
-      expect(events.length).toBeGreaterThan(4);
-      const sequences = (await eventsAbout(inventory.services, id)).map(({ type, sequence }) => `${sequence} ${type}`);
-      expect(new Set(sequences).size).toBe(sequences.length);
-    }
-    expect(await inventory.verify()).toMatchObject({ faults: [] });
-  });
+      expect(await inventory.verify()).toMatchObject({ faults: [] });
+    },
+  );
 });

@@ -50,7 +50,7 @@ describe('200', () => {
     }
   });
 
-  it('enters every change of stock in the ledger, and changes the version when the product sells out', async () => {
+  it('PATCH /v1/products/{productId} enters every change of stock in the ledger, and changes the version when the product sells out', async () => {
     expect(await patch({ stock: 0 })).toMatchObject({ body: { inStock: false }, headers: { etag: 'W/"2.0.0"' } });
     expect(await patch({ stock: 12 })).toMatchObject({ body: { inStock: true }, headers: { etag: 'W/"3.12.0"' } });
     const { rows } = await database.query('SELECT kind, quantity FROM stock_ledger WHERE product_id = $1 ORDER BY id', [
@@ -216,7 +216,7 @@ describe('400', () => {
     [{ inStock: false }, '/inStock'],
     [{ updatedAt: 'x' }, '/updatedAt'],
     [{ oversold: 1 }, '/oversold'],
-  ])('%j', async (body, pointer) => {
+  ])('PATCH /v1/products/{productId} returns 400 for %j', async (body, pointer) => {
     expect(await patch(body)).toMatchObject({ status: 400, body: { errors: [{ pointer }] } });
     expect((await view()).headers.etag).toBe('W/"1.5.0"');
   });

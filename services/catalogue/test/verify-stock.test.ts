@@ -34,7 +34,7 @@ const movement = async (nth: number): Promise<number> =>
     (await query('SELECT id FROM stock_ledger WHERE product_id = $1 ORDER BY id OFFSET $2', [cup, nth])).rows[0].id,
   );
 
-it('finds no fault in a correct ledger', async () => {
+it('the command stock verify finds no fault in a correct ledger', async () => {
   expect(await inventory.verify()).toEqual({
     products: 1,
     movements: 4,
@@ -43,7 +43,7 @@ it('finds no fault in a correct ledger', async () => {
   });
 });
 
-it('names the movement that was changed', async () => {
+it('the command stock verify names the movement that was changed', async () => {
   const changed = await movement(1);
   await query('UPDATE stock_ledger SET quantity = 3 WHERE id = $1', [changed]);
   const { faults } = await inventory.verify();
@@ -57,14 +57,14 @@ it('the check names the movement that follows a missing one', async () => {
   expect(faults[0]?.movement).toMatchObject({ id: next });
 });
 
-it('finds a product whose stock differs from the sum of its movements', async () => {
+it('the command stock verify finds a product whose stock differs from the sum of its movements', async () => {
   await query('UPDATE products SET stock = stock + 1');
   expect(await inventory.verify()).toMatchObject({
     faults: [{ productId: cup, detail: '6 are on hand and 1 promised, but the movements add up to 5 and 1' }],
   });
 });
 
-it('finds a reservation whose movements contradict it', async () => {
+it('the command stock verify finds a reservation whose movements contradict it', async () => {
   await query("UPDATE reservations SET state = 'released' WHERE id = $1", [reservation]);
   expect(await inventory.verify()).toMatchObject({
     faults: [{ reservationId: reservation, productId: cup, detail: expect.stringContaining('is released') }],
@@ -72,7 +72,7 @@ it('finds a reservation whose movements contradict it', async () => {
 });
 
 it.each(['reservation_lines', 'reservations CASCADE'])(
-  'finds movements whose reservation is gone from %s',
+  'the command stock verify finds movements whose reservation is gone from %s',
   async (tables) => {
     await query(`TRUNCATE ${tables}`);
     const { faults } = await inventory.verify();
@@ -84,13 +84,13 @@ it.each(['reservation_lines', 'reservations CASCADE'])(
   },
 );
 
-it.each(['released', 'shipped'])('rejects a second end of a reservation: %s', async (kind) => {
+it.each(['released', 'shipped'])('the command stock verify rejects a second end of a reservation: %s', async (kind) => {
   const second = `INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after)
     SELECT product_id, $1, quantity, reservation_id, 0, 0 FROM stock_ledger WHERE kind = 'released'`;
   await expect(query(second, [kind])).rejects.toThrow(/stock_ledger_whole_(once|end)/);
 });
 
-it('finds assigned units that no reservation explains', async () => {
+it('the command stock verify finds assigned units that no reservation explains', async () => {
   await query('UPDATE products SET allocated = 2');
   expect(await inventory.verify()).toMatchObject({
     faults: [
@@ -102,7 +102,7 @@ it('finds assigned units that no reservation explains', async () => {
   });
 });
 
-it('finds a number that was written over a shipment, until the stock is counted again', async () => {
+it('the command stock verify finds a number that was written over a shipment, until the stock is counted again', async () => {
   const { client } = inventory.services.service('catalogue');
   const token = await staffToken(inventory.services);
   const write = async (stock: unknown): Promise<void> => {
@@ -162,7 +162,7 @@ describe('with many reservations of one product', () => {
     );
   });
 
-  it('reads each movement a few times', async () => {
+  it('the command stock verify reads each movement a few times', async () => {
     await withCatalogue(async (client) => {
       const read = async (): Promise<number> => {
         await client.query('SELECT pg_stat_force_next_flush()');
@@ -185,6 +185,6 @@ describe('with many reservations of one product', () => {
   });
 });
 
-it('fails when it cannot read the ledger', async () => {
+it('the command stock verify fails when it cannot read the ledger', async () => {
   await expect(inventory.verify('postgres://catalogue:wrong@127.0.0.1:9/shop')).rejects.toThrow(/ECONNREFUSED/);
 });

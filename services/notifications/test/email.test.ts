@@ -144,24 +144,27 @@ describe('composeEmail', () => {
     ['password-reset', undefined, 'Hello,', ''],
     ['password-reset', 'Ada & Co.KG', 'Hello Ada & Co.\u200bKG,', 'Ada & Co.\u200bKG'],
     ['email-change-undo', 'Ada', 'Hello Ada,', 'Ada'],
-  ] as const)('greets the account owner of a %s by the name of its event: %s', (kind, name, greeting, to) => {
-    const holder = { accountId: 'a', email: 'a@example.org' };
-    const sealedToken = createEmailTokenSeal([secret]).seal('token', { kind, ...holder });
-    const details = {
-      ...holder,
-      eventId: 'e',
-      sealedToken,
-      expiresAt: '2026-11-22T03:05:00.000Z',
-      ...(name && { name }),
-    };
-    const recipient = { ...ada, name: 'Win 500 EUR, call 0800 123' };
-    const email = composeEmail(sender, recipient, { kind, details });
-    expect(email.text.split('\n')[0]).toBe(greeting);
-    expect(email.to.name).toBe(to);
-    expect(email.text + email.html).not.toContain('Win 500');
-  });
+  ] as const)(
+    'composeEmail greets the account owner of a %s by the name of its event: %s',
+    (kind, name, greeting, to) => {
+      const holder = { accountId: 'a', email: 'a@example.org' };
+      const sealedToken = createEmailTokenSeal([secret]).seal('token', { kind, ...holder });
+      const details = {
+        ...holder,
+        eventId: 'e',
+        sealedToken,
+        expiresAt: '2026-11-22T03:05:00.000Z',
+        ...(name && { name }),
+      };
+      const recipient = { ...ada, name: 'Win 500 EUR, call 0800 123' };
+      const email = composeEmail(sender, recipient, { kind, details });
+      expect(email.text.split('\n')[0]).toBe(greeting);
+      expect(email.to.name).toBe(to);
+      expect(email.text + email.html).not.toContain('Win 500');
+    },
+  );
 
-  it('notifies the owner of an account of a change without text of a client', () => {
+  it('composeEmail notifies the owner of an account of a change without text of a client', () => {
     const details = { accountId: 'a', eventId: 'e', changedAt: '2026-11-21T03:05:00.000Z' };
     const recipient = { email: 'old@example.org', name: 'Ada', locale: null };
     const address = composeEmail(sender, recipient, { kind: 'email-changed', details });

@@ -42,7 +42,7 @@ const keptOf = async (accountId: string) => {
 const erase = (accountId: string) =>
   events.send('account.erased.v1', { accountId, erasedAt: new Date().toISOString() }, { sequence: 9 });
 
-it('withholds what waits, removes the files, and keeps kinds and states', async () => {
+it('the erasure of e-mails withholds what waits, removes the files, and keeps kinds and states', async () => {
   const order = someOrder();
   await events.send('account.registered.v1', { ...order.account, emailVerified: true });
   await events.send('order.created.v1', order.created);
@@ -63,7 +63,7 @@ it('withholds what waits, removes the files, and keeps kinds and states', async 
   expect(await files()).toEqual([]);
 });
 
-it('removes the address from every share that its e-mails reserved', async () => {
+it('the erasure of e-mails removes the address from every share that its e-mails reserved', async () => {
   const order = someOrder();
   const { accountId } = order;
   const email = `${accountId}@example.org`;
@@ -98,7 +98,7 @@ it('removes the address from every share that its e-mails reserved', async () =>
   expect(await shares()).toEqual([]);
 });
 
-it('of one account that fails stops no other', async () => {
+it('the erasure of e-mails of one account that fails stops no other', async () => {
   const [stuck, other] = [someOrder(), someOrder()];
   for (const { account, created } of [stuck, other]) {
     await events.send('account.registered.v1', { ...account, emailVerified: true });
@@ -122,7 +122,7 @@ it('of one account that fails stops no other', async () => {
   await rm(file, { recursive: true });
 });
 
-it('stores nothing of events that arrive after it', async () => {
+it('the erasure of e-mails stores nothing of events that arrive after it', async () => {
   const order = someOrder();
   const { accountId } = order;
   await erase(accountId);

@@ -41,7 +41,7 @@ async function mailsOf(eventId: string, count: number): Promise<Record<string, s
   }, 15_000);
 }
 
-it('sends the notice to the address of the account and to each previous address, which undoes the change', async () => {
+it('the notifications service sends the notice to the address of the account and to each previous address, which undoes the change', async () => {
   const former = ['ada@example.org', 'ada.quibblewick@example.org'];
   const { id, email } = await update({ eraseAt, formerEmails: former });
   const mails = await mailsOf(id, 3);
@@ -54,7 +54,7 @@ it('sends the notice to the address of the account and to each previous address,
   }
 });
 
-it('sends the reminder of the same account and version as an e-mail of its own', async () => {
+it('the notifications service sends the reminder of the same account and version as an e-mail of its own', async () => {
   const { id: first, accountId, email } = await update({ eraseAt });
   const { id: second } = await update({ eraseAt, erasureReminder: true, formerEmails: ['ada@example.org'] }, accountId);
   expect((await mailsOf(first, 1))[email]).toContain('Your account is to be erased');
@@ -63,7 +63,7 @@ it('sends the reminder of the same account and version as an e-mail of its own',
     expect(reminders[address]).toContain('Your account will soon be erased');
 });
 
-it('sends no notice to an address that is not verified, and none about a change without an erasure', async () => {
+it('the notifications service sends no notice to an address that is not verified, and none about a change without an erasure', async () => {
   const unverified = await update({ eraseAt, emailVerified: false });
   const other = await update({ name: 'Bo' });
   const { rows } = await eventually(async () => {

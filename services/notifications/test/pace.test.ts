@@ -76,7 +76,7 @@ describe('a recipient', () => {
     await eventually(async () => expect(await statesOf(accounts)).toEqual({ sent: 6 }));
   });
 
-  it('receives only "order cancelled" when "order received" still waits for its time', async () => {
+  it('a recipient receives only "order cancelled" when "order received" still waits for its time', async () => {
     const order = someOrder();
     await events.send('account.registered.v1', { ...order.account, email: 'obsolete@example.org' });
     for (let count = 0; count < 3; count += 1)

@@ -46,7 +46,7 @@ async function send(isChosen: (type: string) => boolean): Promise<void> {
   expect(await transport.publish(messages)).toEqual(messages.map(() => 'confirmed'));
 }
 
-it('adds the e-mail of each event', async () => {
+it('the notifications service adds the e-mail of each event', async () => {
   await send((type) => type !== 'account.erased.v1');
   await eventually(async () =>
     expect(
@@ -71,7 +71,7 @@ it('adds the e-mail of each event', async () => {
   expect(await rows(sent)).toEqual([]);
 });
 
-it('sends the token of the recorded event, decrypted', async () => {
+it('the notifications service sends the token of the recorded event, decrypted', async () => {
   await eventually(async () =>
     expect(
       await rows("SELECT status FROM notifications WHERE account_id = $1 AND kind LIKE 'email-verification%'"),
@@ -79,11 +79,11 @@ it('sends the token of the recorded event, decrypted', async () => {
   );
 });
 
-it('erases the account', async () => {
+it('the notifications service erases the account', async () => {
   await send((type) => type === 'account.erased.v1');
   await eventually(async () => expect(await rows('SELECT FROM erased_accounts WHERE account_id = $1')).toHaveLength(1));
 });
 
-it('makes no recorded event a dead letter', async () => {
+it('the notifications service makes no recorded event a dead letter', async () => {
   expect(await transport.deadLetters('notifications.mail', 100)).toEqual([]);
 });

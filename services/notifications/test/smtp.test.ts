@@ -73,7 +73,7 @@ describe('notifications over SMTP', () => {
       return found.outcome;
     }, 10_000);
 
-  it('delivers the e-mail to the server', async () => {
+  it('the notifications service delivers the e-mail to the server', async () => {
     const order = orderOf('ada@example.org');
     await events.send('account.registered.v1', order.account);
     await events.send('order.created.v1', order.created);

@@ -18,7 +18,7 @@ const compose = (locale: string | null, occasion: Occasion) =>
   composeEmail(senderWith(templates), { email: 'a@example.org', name: 'Ada', locale }, occasion);
 
 describe.each(languages)('the e-mails in %s', (language) => {
-  it.each(kinds)('have a %s with every value that the English one has', (kind) => {
+  it.each(kinds)('the e-mails have a %s with every value that the English one has', (kind) => {
     for (const occasion of occasions.filter((each) => each.kind === kind)) {
       const [own, english] = [compose(language, occasion), compose('en', occasion)];
       expect(own.html).toContain(`<html lang="${language}">`);
@@ -41,12 +41,12 @@ describe('the language of an e-mail', () => {
     ['de-Latn-DE', 'de'],
     ['pt-BR', 'en'],
     [null, 'en'],
-  ])('the language of an e-mail of %s is %s', (locale, language) => {
+  ])('%s', (locale, language) => {
     if (received === undefined) throw new Error('there is an order received');
     expect(compose(locale, received).html).toContain(`<html lang="${language}">`);
   });
 
-  it('decides how amounts and times are written', () => {
+  it('the language of an e-mail decides how amounts and times are written', () => {
     const texts = occasions.map((occasion) => compose('de', occasion).text).join('\n');
     expect(texts).toContain('Summe          160,48 EUR');
     expect(texts).toContain('am 21. November 2026 um 03:05 UTC geändert');

@@ -21,7 +21,7 @@ afterAll(async () => {
 const trace = (orderId: string, options = { token }) =>
   services.service('notifications').client.get(`/internal/orders/${orderId}/trace`, options);
 
-it('lists the e-mails about an order, and the events that led to them: 200', async () => {
+it('GET /internal/orders/{orderId}/trace lists the e-mails about an order, and the events that led to them: 200', async () => {
   const { account, orderId, created } = someOrder();
   await events.send('account.registered.v1', { ...account, emailVerified: true });
   await events.send('order.created.v1', created);
@@ -40,7 +40,7 @@ it('lists the e-mails about an order, and the events that led to them: 200', asy
   }, 20_000);
 });
 
-it('has no steps for an unknown order: 200', async () => {
+it('GET /internal/orders/{orderId}/trace has no steps for an unknown order: 200', async () => {
   expect(await trace(newId())).toMatchObject({ status: 200, body: { steps: [] } });
 });
 
@@ -56,6 +56,6 @@ describe('a caller who may not see it', () => {
   });
 });
 
-it('rejects an id that is not a UUID: 404', async () => {
+it('GET /internal/orders/{orderId}/trace rejects an id that is not a UUID: 404', async () => {
   expect((await trace('nonsense')).status).toBe(404);
 });

@@ -50,7 +50,7 @@ const becomes = (order: Order, ...states: string[]) =>
 const files = async (order: Order) =>
   (await readdir(services.mailFolder)).filter((file) => file.startsWith(order.orderId)).sort();
 
-it('withholds e-mails about orders until the address is verified', async () => {
+it('the notifications service withholds e-mails about orders until the address is verified', async () => {
   const order = await orderOfStranger();
   await events.send('order.created.v1', order.created);
   await becomes(order, 'order-received delayed');
@@ -62,7 +62,7 @@ it('withholds e-mails about orders until the address is verified', async () => {
   expect(await files(order)).toHaveLength(2);
 });
 
-it('withholds them when the order arrives before the account', async () => {
+it('the notifications service withholds them when the order arrives before the account', async () => {
   const order = someOrder();
   await events.send('order.created.v1', order.created);
   await becomes(order, 'order-received waiting');
@@ -70,7 +70,7 @@ it('withholds them when the order arrives before the account', async () => {
   await becomes(order, 'order-received delayed');
 });
 
-it('sends only "order cancelled" when the order was cancelled meanwhile', async () => {
+it('the notifications service sends only "order cancelled" when the order was cancelled meanwhile', async () => {
   const order = await orderOfStranger();
   await events.send('order.created.v1', order.created);
   await becomes(order, 'order-received delayed');
@@ -80,7 +80,7 @@ it('sends only "order cancelled" when the order was cancelled meanwhile', async 
   await becomes(order, 'order-received obsolete', 'order-cancelled sent');
 });
 
-it('sends only "order cancelled" when the order was paid and cancelled meanwhile', async () => {
+it('the notifications service sends only "order cancelled" when the order was paid and cancelled meanwhile', async () => {
   const order = await orderOfStranger();
   await events.send('order.created.v1', order.created);
   await becomes(order, 'order-received delayed');
@@ -92,7 +92,7 @@ it('sends only "order cancelled" when the order was paid and cancelled meanwhile
   await becomes(order, 'order-received obsolete', 'order-paid obsolete', 'order-cancelled sent');
 });
 
-it('gives up after a week, and reports that the customer was not notified', async () => {
+it('the notifications service gives up after a week, and reports that the customer was not notified', async () => {
   const order = await orderOfStranger();
   await events.send('order.created.v1', order.created);
   await becomes(order, 'order-received delayed');
@@ -110,7 +110,7 @@ it('gives up after a week, and reports that the customer was not notified', asyn
   await becomes(order, 'order-received withheld', 'order-received sent');
 });
 
-it('sends an e-mail whose address is verified while it is being withheld', async () => {
+it('the notifications service sends an e-mail whose address is verified while it is being withheld', async () => {
   const order = await orderOfStranger();
   await eventually(async () => {
     const { rows } = await database().query('SELECT FROM recipients WHERE account_id = $1', [order.accountId]);
@@ -130,7 +130,7 @@ it('sends an e-mail whose address is verified while it is being withheld', async
   await eventually(async () => expect(await stateOf(order)).toEqual(['order-received sent']), 45_000);
 });
 
-it('takes no share of the address from the e-mails of its verified owner', async () => {
+it('the notifications service takes no share of the address from the e-mails of its verified owner', async () => {
   const email = `${newId()}@example.org`;
   const stranger = someOrder();
   await events.send('account.registered.v1', { ...stranger.account, email, emailVerified: false });

@@ -328,7 +328,7 @@ describe('412', () => {
 });
 
 describe('after a cancellation', () => {
-  it('releases the stock, and shows this in the order with a new version', async () => {
+  it('a cancellation releases the stock and shows this in the order with a new version', async () => {
     const product = await shop.product();
     const id = await placed(product);
     expect(await shop.stockOf(product)).toMatchObject({ reserved: 2 });

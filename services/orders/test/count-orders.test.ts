@@ -45,7 +45,7 @@ async function insert(count: number): Promise<string[]> {
 const rowsOfFinished = async (): Promise<number> =>
   (await database().query('SELECT FROM finished_orders')).rowCount ?? 0;
 
-it('are those of every transition, and of a cancellation that changes nothing', async () => {
+it('the counts of orders are those of every transition, and of a cancellation that changes nothing', async () => {
   expect(await counts()).toEqual({ pending: 0, processing: 0, shipped: 0, delivered: 0, cancelled: 0 });
   const [, cancelled = '', delivered = '', processing = '', shipped = ''] = await Promise.all(
     Array.from({ length: 5 }, place),
@@ -102,7 +102,7 @@ it('stay exact when sums are added up again', async () => {
   }
 });
 
-it('do not change with a transaction that is rolled back', async () => {
+it('the counts of orders do not change with a transaction that is rolled back', async () => {
   const [id = ''] = await insert(1);
   const before = await counts();
   const client = await database().connect();

@@ -22,7 +22,7 @@ describe.each([
     return shop.catalogue.patch(`/v1/products/${id}`, { token: shop.staff.token, body });
   };
 
-  it('sells goods at ordinary and at the largest prices, and takes and pays back exactly these amounts', async () => {
+  it('a shop sells goods at ordinary and at the largest prices, and takes and pays back exactly these amounts', async () => {
     for (const amount of [price, largest]) {
       const { status, body } = await create(amount);
       expect([status, body.price, body.currency]).toEqual([201, amount, currency]);
@@ -45,7 +45,7 @@ describe.each([
     }
   });
 
-  it('rejects larger prices and finer ones, when a product is created and when it is changed', async () => {
+  it('a shop rejects larger prices and finer ones, when a product is created and when it is changed', async () => {
     const { body } = await create(price);
     for (const amount of [tooLarge, tooFine, 1e15, 1e21]) {
       const refused = { status: 400, body: { errors: [{ pointer: '/price' }] } };

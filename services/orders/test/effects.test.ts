@@ -84,7 +84,7 @@ async function shown({ id, accountId }: Order) {
 
 const [early, late] = ['2026-11-21T03:00:00.000Z', '2026-11-21T03:00:01.000Z'];
 
-it('shows both effects in the order with their times, each with a new version', async () => {
+it('the order shows both effects in the order with their times, each with a new version', async () => {
   const cancelled = await order();
   await send(cancelled, 'stock.released.v1', stock('done', early));
   expect(await shown(cancelled)).toMatchObject({
@@ -100,7 +100,7 @@ it('shows both effects in the order with their times, each with a new version', 
   });
 });
 
-it('shows a failure in the order, and the success after it', async () => {
+it('the order shows a failure in the order, and the success after it', async () => {
   const cancelled = await order();
   await send(cancelled, 'stock.released.v1', stock('failed', early));
   await send(cancelled, 'notification.sent.v1', mail('order-cancelled', 'failed', early));
@@ -116,7 +116,7 @@ it('shows a failure in the order, and the success after it', async () => {
   });
 });
 
-it('shows the first of several failures in the history, so that its entity tag stands for one content', async () => {
+it('the order shows the first of several failures in the history, so that its entity tag stands for one content', async () => {
   const shortened = await order('pending');
   await services.service('orders').database.query(
     `INSERT INTO order_history (account_id, order_id, version, status, actor, actor_id, request_id, at,

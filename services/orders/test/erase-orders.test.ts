@@ -57,7 +57,7 @@ async function storedKeys(keys: readonly string[]): Promise<string[]> {
   return rows.map(({ key }) => key).sort();
 }
 
-it('deletes the responses to staff and to the customer, and counts each of them once', async () => {
+it('the erasure deletes the responses to staff and to the customer, and counts each of them once', async () => {
   const owner = await shop.customer();
   const [processed, delivered, cancelled] = [await place(owner), await place(owner), await place(owner)];
   const keys = [
@@ -74,7 +74,7 @@ it('deletes the responses to staff and to the customer, and counts each of them 
   expect(await storedKeys(keys)).toEqual([]);
 });
 
-it('keeps responses without an order, and responses about an account whose texts name the erased one', async () => {
+it('the erasure keeps responses without an order, and responses about an account whose texts name the erased one', async () => {
   const [owner, other] = [await shop.customer(), await shop.customer()];
   const text = `"accountId":"${owner.accountId}"`;
   await database().query(

@@ -37,7 +37,7 @@ async function cancellations(id: string): Promise<{ cancelledBy: string; reason:
   return rows.map(({ data }) => data);
 }
 
-it('cancels them with the reason "expired", tells who did it, and releases the stock', async () => {
+it('the expiry job cancels them with the reason "expired", tells who did it, and releases the stock', async () => {
   const product = await shop.product();
   const [old, young, begun] = [await placed(product), await placed(product), await placed(product)];
   await shop.act(shop.staff, begun, 'process');
@@ -60,7 +60,7 @@ it('cancels them with the reason "expired", tells who did it, and releases the s
   expect((await shop.view(customer, begun)).body.status).toBe('processing');
 });
 
-it('cancels each once, or not at all, while customers cancel and staff processes the same orders', async () => {
+it('the expiry job cancels each once, or not at all, while customers cancel and staff processes the same orders', async () => {
   const product = await shop.product({ stock: 1_000 });
   const ids: string[] = [];
   while (ids.length < 200) ids.push(...(await Promise.all(Array.from({ length: 20 }, () => placed(product)))));
@@ -96,7 +96,7 @@ it('cancels each once, or not at all, while customers cancel and staff processes
   expect((await verifyStock({ DATABASE_URL: url })).faults).toEqual([]);
 });
 
-it('keeps orders of unknown age away from a shop that is configured never to expire them', async () => {
+it('the expiry job keeps orders of unknown age away from a shop that is configured never to expire them', async () => {
   const other = await startShop({ environment: { ORDER_PENDING_HOURS: '0' } });
   try {
     const buyer = await other.customer();

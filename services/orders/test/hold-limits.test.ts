@@ -158,7 +158,7 @@ describe('the account can order again', () => {
     expect((await order(customer)).status).toBe(409);
   });
 
-  it('after a cancellation by the customer or by staff', async () => {
+  it('the account can order again after a cancellation by the customer or by staff', async () => {
     await shop.act(customer, first, 'cancel');
     await untilHeld(customer, '1/10');
     const [second = ''] = await orders(customer, 1, 10);
@@ -166,7 +166,7 @@ describe('the account can order again', () => {
     await untilHeld(customer, '1/10');
   });
 
-  it('after staff has begun to process an order', async () => {
+  it('the account can order again after staff has begun to process an order', async () => {
     await shop.act(shop.staff, first, 'process');
     await untilHeld(customer, '1/10');
     const [second = ''] = await orders(customer, 1, 10);
@@ -179,13 +179,13 @@ describe('the account can order again', () => {
     expect((await shop.view(customer, second)).body.status).toBe('pending');
   });
 
-  it('after units are cancelled, by these units', async () => {
+  it('the account can order again after units are cancelled, by these units', async () => {
     await shop.act(customer, first, 'cancel', { body: { lines: [{ productId: product, quantity: 4 }] } });
     await untilHeld(customer, '2/16');
     expect((await order(customer)).body.errors).toMatchObject([{ bound: 'orders' }]);
   });
 
-  it('after an order has expired', async () => {
+  it('the account can order again after an order has expired', async () => {
     const { database } = shop.services.service('orders');
     await database.query("UPDATE orders SET created_at = now() - interval '72.5 hours' WHERE id = $1", [first]);
     await untilHeld(customer, '1/10');
@@ -195,7 +195,7 @@ describe('the account can order again', () => {
 });
 
 describe('what does not become an order', () => {
-  it('is not held after a price that the customer did not expect', async () => {
+  it('the shop reserves no stock for a request that failed because of an unexpected price', async () => {
     const customer = await account(false);
     const items = [{ productId: product, quantity: 1 }];
     const body = { items, expectedTotal: 1 };
@@ -203,7 +203,7 @@ describe('what does not become an order', () => {
     await untilHeld(customer, '0/0');
   });
 
-  it('is not held after orders died between the reservation and the order', async () => {
+  it('the shop reserves no stock after orders died between the reservation and the order', async () => {
     const customer = await account(false);
     const service = shop.services.service('orders');
     const client = await service.database.connect();
@@ -223,7 +223,7 @@ describe('what does not become an order', () => {
   });
 });
 
-it('raises the limits by the delivered orders of the account', async () => {
+it('the orders service raises the limits by the delivered orders of the account', async () => {
   const customer = await account(true);
   const [delivered = ''] = await orders(customer, 1);
   for (const action of ['process', 'ship', 'deliver']) {
@@ -237,7 +237,7 @@ it('raises the limits by the delivered orders of the account', async () => {
   ]);
 });
 
-it('keeps 200 clients of 40 accounts within the limits; ledger, figures and orders agree afterwards', async () => {
+it('the orders service keeps 200 clients of 40 accounts within the limits; ledger, figures and orders agree afterwards', async () => {
   const accounts = await Promise.all(Array.from({ length: 40 }, (_, index) => account(index % 2 === 0)));
   const most = (index: number) => (index % 2 === 0 ? { orders: 10, units: 100 } : { orders: 2, units: 20 });
   const placed: string[][] = accounts.map(() => []);
@@ -337,7 +337,7 @@ describe('settings', () => {
     shop.services.service('orders').restart(environment);
   afterAll(() => restart(limits));
 
-  it('count and limit nothing when both are 0', async () => {
+  it('the HOLD_ settings count and limit nothing when both are 0', async () => {
     await restart({ HOLD_ORDERS: '0', HOLD_UNITS: '0' });
     const customer = await account(false);
     await orders(customer, 12, 50);
@@ -351,7 +351,7 @@ describe('settings', () => {
     expect((await order(customer)).body.errors).toMatchObject([{ bound: 'units', limit: 12, held: 12 }]);
   });
 
-  it('do not stop orders while a catalogue of the version before, which rejects the limits, is in use', async () => {
+  it('the HOLD_ settings do not stop orders while a catalogue of the version before, which rejects the limits, is in use', async () => {
     const { url } = shop.services.service('catalogue');
     const errors = [{ pointer: '/holdLimits', detail: 'is not a known member' }];
     const refusal = { code: 'invalid-request', detail: 'The body has a fault; see errors.', errors };

@@ -295,7 +295,7 @@ describe('422', () => {
     expect((await list(`?${answer.body.nearest}`)).status).toBe(200);
   });
 
-  it('splits a list that is too long into accepted queries, unless other conditions exclude every order', async () => {
+  it('GET /v1/orders splits a list that is too long into accepted queries, unless other conditions exclude every order', async () => {
     const ids = `accountId=all&id=${Array.from({ length: 101 }, newId)}`;
     const { split } = (await list(`?${ids}`, shop.staff)).body;
     expect(Array.isArray(split) && split.length).toBe(2);

@@ -30,7 +30,7 @@ it('place no order, whatever their scopes', async () => {
   ]);
 });
 
-it('list the orders of others with orders:read-all, and have none of their own', async () => {
+it('machines list the orders of others with orders:read-all, and have none of their own', async () => {
   const { token } = await machine('orders:read-all');
   const all = await shop.orders.get('/v1/orders?accountId=all', { token });
   expect([all.status, all.body.items.map(({ id }) => id)]).toEqual([200, [orderId]]);
@@ -41,7 +41,7 @@ it('list the orders of others with orders:read-all, and have none of their own',
   expect((await shop.orders.get(`/v1/orders/${orderId}/history`, { token })).status).toBe(200);
 });
 
-it('read and cancel no order without the scope', async () => {
+it('machines read and cancel no order without the scope', async () => {
   const { token } = await machine('payments:write');
   const refused = [
     await shop.orders.get('/v1/orders?accountId=all', { token }),

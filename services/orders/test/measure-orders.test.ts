@@ -38,7 +38,7 @@ async function pay(orderId: string): Promise<void> {
   expect(await shop.act(shop.staff, orderId, 'payments', { body })).toMatchObject({ status: 200 });
 }
 
-it('count orders by status and refunds that are due, with the age of the oldest', async () => {
+it('the gauges count orders by status and refunds that are due, with the age of the oldest', async () => {
   const ids: string[] = [];
   for (let count = 0; count < 6; count += 1) ids.push(await place());
   const [processed = '', shipped = '', delivered = '', refunded = '', paid = ''] = ids;

@@ -111,7 +111,7 @@ describe('an order of an account without a verified e-mail address', () => {
     }
   });
 
-  it('an order of an account without a verified e-mail address expires after a quarter of ORDER_PENDING_HOURS, unless the address is verified by then', async () => {
+  it('an order of an unverified account expires after a quarter of ORDER_PENDING_HOURS, unless the address is verified by then', async () => {
     const customers = [await account(false), await account(false), await account(true)];
     const { database } = shop.services.service('orders');
     const ids: string[] = [];

@@ -48,7 +48,7 @@ async function quiet(productIds: readonly string[]): Promise<void> {
   }, 15_000);
 }
 
-it('sells the last unit to one of 200 buyers', async () => {
+it('the shop sells the last unit to one of 200 buyers', async () => {
   const product = await shop.product({ stock: 1 });
   const buyers = await Promise.all(Array.from({ length: 200 }, () => shop.customer()));
   const answers: TestAnswer[] = [];
@@ -66,7 +66,7 @@ it('sells the last unit to one of 200 buyers', async () => {
   expect(await held(product)).toEqual({ orders: 1, units: 1 });
 });
 
-it('accepts concurrent orders that name two products in opposite order', async () => {
+it('the shop accepts concurrent orders that name two products in opposite order', async () => {
   const [a, b] = [await shop.product({ stock: 500 }), await shop.product({ stock: 500 })];
   const answers: TestAnswer[] = [];
   await Promise.all(
@@ -83,7 +83,7 @@ it('accepts concurrent orders that name two products in opposite order', async (
   expect(await shop.stockOf(b)).toMatchObject({ reserved: 160 });
 });
 
-it.each(['orders', 'catalogue'] as const)('loses nothing when %s is killed repeatedly', async (victim) => {
+it.each(['orders', 'catalogue'] as const)('the shop loses nothing when %s is killed repeatedly', async (victim) => {
   const product = await shop.product({ stock: 60 });
   const service = shop.services.service(victim);
   let killing = true;
@@ -125,7 +125,7 @@ async function untilAnswered(product: string): Promise<string> {
   }
 }
 
-it('leaves a stock ledger without faults', async () => {
+it('the shop leaves a stock ledger without faults', async () => {
   const program = `
     const { verifyStock } = await import('@shop/catalogue/operator');
     process.stdout.write(JSON.stringify(await verifyStock(process.env)));`;

@@ -78,7 +78,7 @@ async function live(id: string, number: number): Promise<void> {
 const cents = (movements: readonly Movement[], kind: Movement['kind']): number =>
   movements.filter((movement) => movement.kind === kind).reduce((sum, { amount }) => sum + Math.round(amount * 100), 0);
 
-it('agrees with the provider, and owes nothing in the end', async () => {
+it('the shop agrees with the provider, and owes nothing in the end', async () => {
   const product = await shop.product({ stock: 1_000, price });
   const ids: string[] = [];
   for (let number = 0; number < 120; number += 1) {

@@ -83,14 +83,14 @@ const cancel: Action = async (id) => expect(await act(id, 'cancel')).toBe(200);
 const begin: Action = async (id) => expect([200, 409]).toContain(await act(id, 'process'));
 const expire: Action = (id) => expireOrder(replica, id, unpaid);
 
-it('keeps a paid order, or owes the payment of an expired order, when expiry meets payment', async () => {
+it('the shop keeps a paid order, or owes the payment of an expired order, when expiry meets payment', async () => {
   const ids = await placed();
   const outcomes = await race(ids, expire, pay);
   expectOnly(outcomes, ['cancelled refund_due order.cancelled.v1 refund.due.v1', 'pending paid order.paid.v1']);
   await expectBalanced(ids);
 });
 
-it('keeps an order of which nothing is due any more when its turn to expire comes', async () => {
+it('the shop keeps an order of which nothing is due any more when its turn to expire comes', async () => {
   const ids = await placed(1);
   const { database } = services.service('orders');
   // As cancelling all units that cost something leaves it.
@@ -102,7 +102,7 @@ it('keeps an order of which nothing is due any more when its turn to expire come
   expect(rows).toEqual([{ status: 'pending' }]);
 });
 
-it('owes each payment once when payment meets cancellation', async () => {
+it('the shop owes each payment once when payment meets cancellation', async () => {
   const ids = await placed();
   const outcomes = await race(ids, pay, cancel);
   expectOnly(outcomes, [

@@ -171,7 +171,7 @@ describe("one account's orders", () => {
 });
 
 describe('expiry', () => {
-  it('reads the pending orders only', async () => {
+  it('the expiry job reads the pending orders only', async () => {
     await client.query('SET plan_cache_mode = auto');
     const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON)
       SELECT id, created_at FROM orders
@@ -189,7 +189,7 @@ describe('erasure', () => {
     .digest('hex')
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 
-  it('reads the stored responses to staff by the account of the order', async () => {
+  it('the erasure reads the stored responses to staff by the account of the order', async () => {
     const plans = await recordPlans(client, 'idempotency_keys', async (tx) => {
       expect(await eraseOrders(tx, erased)).toBe('done');
     });
@@ -197,7 +197,7 @@ describe('erasure', () => {
     expect(plans).toEqual([reads, reads]);
   });
 
-  it('is verified by the index of the receiving account and by the index of the account of the order', async () => {
+  it('the erasure is verified by the index of the receiving account and by the index of the account of the order', async () => {
     const plans = await recordPlans(client, 'idempotency_keys', async ({ connection }) => {
       expect(await countPersonalData(connection, erased)).toEqual({ idempotency_keys: 10 });
     });

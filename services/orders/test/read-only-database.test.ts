@@ -109,7 +109,7 @@ describe('a read-only database', () => {
     }
   });
 
-  it('delays the start of a service, which continues by itself', async () => {
+  it('a read-only database delays the start of a service, which continues by itself', async () => {
     await setOrdersReadOnly(true);
     const orders = shop.services.service('orders');
     const restarted = orders.restart();

@@ -97,6 +97,6 @@ describe('a shipment', () => {
   });
 });
 
-it('agrees with the recordings in every call, and sends every recorded call', () => {
+it('the orders service agrees with the recordings in every call, and sends every recorded call', () => {
   expect(shop.catalogue.deviations()).toEqual([]);
 });

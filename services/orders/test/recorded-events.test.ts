@@ -32,7 +32,7 @@ const effects: Readonly<Record<string, string>> = {
     "SELECT FROM order_history WHERE account_id = $1 AND customer_notified = 'done'",
 };
 
-it.each(recorded)('handles $type of $provider, given $given', async (event) => {
+it.each(recorded)('the orders service handles $type of $provider, given $given', async (event) => {
   const account = newId();
   shop.catalogue.given('two lamps and a chair are on hand');
   const order = (await shop.order(account)).body.id;

@@ -34,7 +34,7 @@ async function order(...products: string[]): Promise<void> {
   expect(await shop.order(customer, items)).toMatchObject({ status: 201 });
 }
 
-it('counts an order that costs nothing, also when the price was restored afterwards', async () => {
+it('the metric of underpriced orders counts an order that costs nothing, also when the price was restored afterwards', async () => {
   const productId = await shop.product({ price: 20 });
   await setPrice(productId, 0);
   await order(productId);
@@ -54,7 +54,7 @@ it('an order with a line below half of the usual price is counted, whatever the 
   await eventually(async () => expect(await counts()).toEqual({ free: 0, 'below-usual': 2 }));
 });
 
-it('compares with the price of a week ago, and so counts no order of a price that has been lower for longer', async () => {
+it('the metric of underpriced orders compares with the price of a week ago, and so counts no order of a price that has been lower for longer', async () => {
   const productId = await shop.product({ price: 20 });
   await setPrice(productId, 5);
   const { database } = shop.services.service('catalogue');

@@ -25,16 +25,16 @@ afterAll(async () => {
   await accounts?.close();
 });
 
-it('accepts a token that is signed with a published key', async () => {
+it('the verifier accepts a token that is signed with a published key', async () => {
   const valid = await token(pair, { claims: { sid: newId() } });
   expect(await verifier.verify(`Bearer ${valid}`)).toBeDefined();
 });
 
-it('rejects a token of a session that has ended', async () => {
+it('the verifier rejects a token of a session that has ended', async () => {
   const ended = await token(pair, { claims: { sid: session } });
   await expect(verifier.verify(`Bearer ${ended}`)).rejects.toMatchObject({ code: 'unauthenticated' });
 });
 
-it('agrees with the recordings in every call, and sends every recorded call', async () => {
+it('the verifier agrees with the recordings in every call, and sends every recorded call', async () => {
   await eventually(() => expect(accounts.deviations()).toEqual([]));
 });

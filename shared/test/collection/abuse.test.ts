@@ -87,7 +87,7 @@ function milliseconds(work: () => unknown): number {
 }
 
 describe('a query of', () => {
-  it.each(queries)('%s is rejected', (_name, query) => {
+  it.each(queries)('a query of %s is rejected', (_name, query) => {
     const work = () => fromQuery(sample, query);
     expect([400, 422]).toContain(refusal(work)?.status);
     expect(milliseconds(work)).toBeLessThan(enough);
@@ -95,7 +95,7 @@ describe('a query of', () => {
 });
 
 describe('a body of', () => {
-  it.each(bodies)('%s is rejected', (_name, body) => {
+  it.each(bodies)('a body of %s is rejected', (_name, body) => {
     const work = () => fromBody(sample, body);
     expect([400, 422]).toContain(refusal(work)?.status);
     expect(milliseconds(work)).toBeLessThan(enough);
@@ -127,7 +127,7 @@ describe('any text at all', () => {
   );
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[a-z":,\\0-9 -]{0,30}$/));
 
-  it('is criteria or an error response, as a query', () => {
+  it('any string parses to criteria or an error response, as a query', () => {
     fc.assert(
       fc.property(fc.dictionary(parameter, fc.oneof(text, fc.array(text, { minLength: 1 }))), (query) => {
         expect([undefined, 400, 422]).toContain(refusal(() => fromQuery(sample, query))?.status);
@@ -136,7 +136,7 @@ describe('any text at all', () => {
     );
   });
 
-  it('is criteria or an error response, as a body', () => {
+  it('any string parses to criteria or an error response, as a body', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom('filters', 'sort', 'pagination', 'fields'), (json, member) => {
         expect([undefined, 400, 422]).toContain(refusal(() => fromBody(sample, { [member]: json }))?.status);
@@ -147,7 +147,7 @@ describe('any text at all', () => {
 });
 
 describe('SQL', () => {
-  it('contains no text of a client', () => {
+  it('the SQL text contains no string of a client', () => {
     fc.assert(
       fc.property(criteria(5), (given) => {
         const position = given.sort.map(() => 'z');

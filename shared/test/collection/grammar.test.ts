@@ -212,12 +212,12 @@ describe('the query spelling', () => {
       ['ne:pending,eq:pending', { operator: 'in', values: [] }],
       ['ne:available,ne:pending,ne:backorder,ne:active', { operator: 'in', values: [] }],
       ['in:active,pending', { operator: 'in', values: ['active', 'pending'] }],
-    ])('reads %s as the values that meet it', (text, expected) => {
+    ])('the query parser reads %s as the values that meet it', (text, expected) => {
       expect(fromQuery(spec, { status: text }).conditions).toEqual([{ field: 'status', ...expected }]);
       expect(fromQuery(spec, { status: text, name: 'A' }).conditions).toHaveLength(2);
     });
 
-    it('finds that conditions exclude every value', () => {
+    it('the query parser finds that conditions exclude every value', () => {
       const criteria = fromQuery(spec, { status: statuses.map((each) => `ne:${each}`) });
       expect(matchesNothing(spec, criteria)).toBe(true);
       expect(matchesNothing(spec, fromQuery(spec, { status: 'ne:active' }))).toBe(false);
@@ -229,7 +229,7 @@ describe('the query spelling', () => {
     expect(surplus).toMatchObject({ position: 27, detail: expect.stringContaining('these are 5') });
   });
 
-  it('also lists the given faults', () => {
+  it('the query parser also lists the given faults', () => {
     const found = [{ parameter: 'accountId', detail: 'must be me' }];
     const faults = faultsOf(() => fromQuery(sample, { price: ['x'] }, found));
     expect(faults).toMatchObject([...found, { parameter: 'price' }]);
@@ -340,7 +340,7 @@ describe('the body spelling', () => {
 });
 
 describe('round trips', () => {
-  it('restores criteria from their query', () => {
+  it('a round trip restores criteria from their query', () => {
     fc.assert(
       fc.property(criteria(0), (given) => {
         expect(query(toQuery(sample, given))).toEqual(given);
@@ -349,7 +349,7 @@ describe('round trips', () => {
     );
   });
 
-  it('restores criteria from their body', () => {
+  it('a round trip restores criteria from their body', () => {
     fc.assert(
       fc.property(criteria(5), (given) => {
         expect(fromBody(sample, JSON.parse(JSON.stringify(toBody(sample, given))))).toEqual(given);
@@ -358,7 +358,7 @@ describe('round trips', () => {
     );
   });
 
-  it('restores any text as a value, from a body and from a query', () => {
+  it('a round trip restores any text as a value, from a body and from a query', () => {
     fc.assert(
       fc.property(anyText, (value) => {
         const given = fromBody(sample, { filters: { brand: { eq: value } } });
@@ -371,7 +371,7 @@ describe('round trips', () => {
 });
 
 describe('bounds', () => {
-  it('rejects a list that is too long and shows the nearest query', () => {
+  it('the parser rejects a list that is too long and shows the nearest query', () => {
     const names = Array.from({ length: 130 }, (_, index) => `brand${index}`);
     const problem = refusal(() => query(`brand=${names.join()}&limit=5`));
     expect(problem.code).toBe('query-too-costly');
@@ -383,7 +383,7 @@ describe('bounds', () => {
 
   const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-  it('rejects a list that is too long, also when only its first values miss the other conditions', () => {
+  it('the parser rejects a list that is too long, also when only its first values miss the other conditions', () => {
     const problem = refusal(() => query(`price=in:${numbers(1, 200)},gte:150`));
     expect(problem.extensions.exceeded).toEqual([{ bound: 'listValues', maximum: 100, actual: 200 }]);
     expect(query(String(problem.extensions.nearest)).conditions).toEqual([
@@ -392,7 +392,7 @@ describe('bounds', () => {
     ]);
   });
 
-  it('proposes those values of a list that meet the other conditions', () => {
+  it('the parser proposes those values of a list that meet the other conditions', () => {
     const problem = refusal(() => query(`price=in:${numbers(1, 101)},gte:101`));
     expect(query(String(problem.extensions.nearest)).conditions).toEqual([
       { field: 'price', operator: 'eq', value: 10100 },
@@ -400,7 +400,7 @@ describe('bounds', () => {
     ]);
   });
 
-  it('proposes only queries that are accepted', () => {
+  it('the parser proposes only queries that are accepted', () => {
     // Lists with about as many values as permitted, some with duplicates, beside conditions that exclude some, all or
     // none of the values.
     const price = fc.integer({ min: 0, max: 160 });
@@ -445,7 +445,7 @@ describe('bounds', () => {
     expect(Math.min(proposals.body, proposals.query)).toBeGreaterThan(100);
   });
 
-  it('proposes queries that together give what was asked for', () => {
+  it('the parser proposes queries that together give what was asked for', () => {
     const brand = (index: number) => `B${index % 37}-${index}`;
     const rows = numbers(0, 399).map((index) => {
       return { brand: brand(index), price: 100 * (index % 250), name: `N${index % 7}`, status: 'active', rating: null };
@@ -492,7 +492,7 @@ describe('bounds', () => {
     expect(proposals).toBeGreaterThan(50);
   });
 
-  it('keeps the order of the values that the client sent', () => {
+  it('the parser keeps the order of the values that the client sent', () => {
     const values = numbers(1, 130).reverse();
     const { nearest, split } = refusal(() => query(`price=in:${values}&brand=b,a`)).extensions;
     const listed = (text: unknown) => new URLSearchParams(String(text)).get('price')?.split(',').map(Number);
@@ -501,7 +501,7 @@ describe('bounds', () => {
     expect(Array.isArray(split) && split.map(listed)).toEqual([values.slice(0, 100), values.slice(100)]);
   });
 
-  it('rejects too many conditions and groups, and its proposal is accepted', () => {
+  it('the parser rejects too many conditions and groups, and its proposal is accepted', () => {
     const group = (n: number) => ({ price: { gte: n, lt: n + 1 }, rating: { gte: 1 }, brand: { ne: ['A', `B${n}`] } });
     const body = { filters: { or: [1, 2, 3, 4, 5, 6, 7].map(group) } };
     const problem = refusal(() => fromBody(sample, body));
@@ -514,7 +514,7 @@ describe('bounds', () => {
     expect(fromBody(sample, problem.extensions.nearest).or).toHaveLength(4);
   });
 
-  it('answers an amplified list of faults with fifty', () => {
+  it('the parser answers an amplified list of faults with fifty', () => {
     const body = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`f${index}`, { eq: 1 }]));
     expect(faultsOf(() => fromBody(sample, body))).toHaveLength(50);
   });

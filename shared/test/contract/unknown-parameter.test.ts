@@ -33,7 +33,7 @@ it.each([
   ['prise', '10', 'did you mean price?'],
   ['colour[gte]', '10', undefined],
   ['colour', 'red', undefined],
-])('%s=%s returns "%s"', (name, value, remedy) => {
+])('the unknown parameter %s=%s returns "%s"', (name, value, remedy) => {
   const expected = remedy === undefined ? '' : ` ${remedy}`;
   expect(unknownParameter(name, value, known)).toBe(
     `is not a known parameter;${expected} known are price, createdAt, q, attributes.*, sort, limit, cursor`,

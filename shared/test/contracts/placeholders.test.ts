@@ -9,7 +9,7 @@ it.each<[string, unknown, unknown, Record<string, string>]>([
   ['the same text in two members', { a: '<id>', b: ['<id>'] }, { a: '1', b: ['1'] }, { id: '1' }],
   ['a segment of a path', '/orders/<id>/trace', '/orders/1/trace', { id: '1' }],
   ['text beside characters of patterns', '(<id>.)', '(1.)', { id: '1' }],
-])('stands for %s', (_, recorded, actual, expected) => {
+])('a placeholder replaces %s', (_, recorded, actual, expected) => {
   const values: Values = new Map();
   expect([differences(recorded, actual, values, 'whole'), Object.fromEntries(values)]).toEqual([[], expected]);
   expect(fillIn(recorded, values)).toEqual(actual);
@@ -22,6 +22,6 @@ it.each<[string, unknown, unknown]>([
   ['a number', '<id>', 1],
   ['no text', '<id>', ''],
   ['another character', '<id>.', '1x'],
-])('does not stand for %s', (_, recorded, actual) => {
+])('a placeholder does not replace %s', (_, recorded, actual) => {
   expect(differences(recorded, actual, new Map(), 'whole')).toHaveLength(1);
 });

@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 describe.each(schemas)('the role %s', (name) => {
-  it('works in its own schema, which it owns', async () => {
+  it('the role of a service works in its own schema, which it owns', async () => {
     expect(
       await ask(
         urls[name],
@@ -62,11 +62,11 @@ describe.each(schemas)('the role %s', (name) => {
     ['make a database', 'CREATE DATABASE x'],
     ['become another role', 'SET ROLE postgres'],
     ['read a file of the server', `SELECT pg_read_file('postgresql.conf')`],
-  ])('cannot %s', async (_, text) => {
+  ])('the role of a service cannot %s', async (_, text) => {
     await expect(ask(urls[name], text)).rejects.toThrow('permission denied');
   });
 
-  it("cannot enter the server's own database", async () => {
+  it("the role of a service cannot enter the server's own database", async () => {
     const other = Object.assign(new URL(urls[name]), { pathname: '/postgres' }).href;
     await expect(ask(other, 'SELECT 1')).rejects.toThrow('pg_hba.conf rejects connection');
   });

@@ -73,7 +73,7 @@ describe('prune', () => {
     expect(await keys()).toBe(backlog - 5_000 + 1);
   });
 
-  it('prunes the other tables when one fails', async () => {
+  it('prune() prunes the other tables when one fails', async () => {
     const missing: Expiry = { table: 'missing', since: 'created_at', hours: 1 };
     const stop = startPruning(database.pool, [missing, expiredResponses], log);
     await eventually(async () => expect(await keys()).toBe(1));
@@ -81,7 +81,7 @@ describe('prune', () => {
   });
 });
 
-it('keeps unpublished events and recently published or handled ones', async () => {
+it('prune() keeps unpublished events and recently published or handled ones', async () => {
   await query(`
     INSERT INTO outbox (id, type, subject, sequence, request_id, data, created_at, published_at)
     SELECT gen_random_uuid(), type, 's', 1, 'r', '{}', now() - interval '100 hours', now() - hours * interval '1 hour'
@@ -98,7 +98,7 @@ it('keeps unpublished events and recently published or handled ones', async () =
 });
 
 it.each([expiredResponses, ...expiredEvents])(
-  'has an index to find the expired rows of $table',
+  'prune() has an index to find the expired rows of $table',
   async ({ table, since }) => {
     const { rows } = await database.pool.query(
       `SELECT FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]

@@ -188,7 +188,7 @@ describe('an unavailable replica', () => {
   });
 });
 
-it('does not read from a server that is not a replica', async () => {
+it('the pool does not read from a server that is not a replica', async () => {
   open(2_000, postgres.primaryUrl);
   await eventually(() => expect(lines.join()).toContain('it is no replica'));
   expect(await onReplica()).toBe(false);

@@ -39,20 +39,20 @@ async function portOf(list: string): Promise<number | undefined> {
 const portIn = (url: string): number => Number(new URL(url).port);
 
 describe('before a failover', () => {
-  it('connects to the primary, wherever it is in the list', async () => {
+  it('the client connects to the primary, wherever it is in the list', async () => {
     const [primary, standby] = [hostOf(postgres.primaryUrl), hostOf(postgres.replicaUrl)];
     expect(await portOf(listOf(primary, standby))).toBe(portIn(postgres.primaryUrl));
     expect(await portOf(listOf(standby, primary))).toBe(portIn(postgres.primaryUrl));
   });
 
-  it('connects to the primary while other servers of the list reject or do not answer', async () => {
+  it('the client connects to the primary while other servers of the list reject or do not answer', async () => {
     const began = performance.now();
     const list = listOf('127.0.0.1:1', silentHost(), hostOf(postgres.primaryUrl));
     expect(await portOf(list)).toBe(portIn(postgres.primaryUrl));
     expect(performance.now() - began).toBeLessThan(900 * slowness());
   });
 
-  it('counts as an unavailable database when no server of the list accepts writes', async () => {
+  it('the client counts as an unavailable database when no server of the list accepts writes', async () => {
     const list = listOf('127.0.0.1:1', hostOf(postgres.replicaUrl));
     const error = await portOf(list).catch((thrown: unknown) => thrown);
     expect(String(error)).toMatch(/127\.0\.0\.1:1: .*ECONNREFUSED.*; 127\.0\.0\.1:\d+: is read-only$/);
@@ -77,7 +77,7 @@ describe('after a failover', () => {
     );
   }
 
-  it('leaves a previous primary that still accepts writes', async () => {
+  it('the client leaves a previous primary that still accepts writes', async () => {
     const port = "SELECT current_setting('port')::int AS port";
     const { primaryUrl: former, replicaUrl: next } = postgres;
     // Two idle connections to the first primary.

@@ -14,7 +14,7 @@ const program = `
   process.on('disconnect', () => process.exit());
   process.send(await freePorts(${count}));`;
 
-it('are returned once, to one process, while it runs', async () => {
+it('free ports are returned once, to one process, while it runs', async () => {
   const other = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
@@ -27,7 +27,7 @@ it('are returned once, to one process, while it runs', async () => {
   }
 });
 
-it('can be listened on', async () => {
+it('free ports can be listened on', async () => {
   const ports = await freePorts(20);
   const servers = await Promise.all(
     ports.map(async (port) => {

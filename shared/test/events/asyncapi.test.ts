@@ -101,7 +101,7 @@ function eventOf(service: string, type: string, data: object): string {
 }
 
 it.each(Object.entries(expected))(
-  '%s sends and handles the events that its document names',
+  'the service %s sends and handles the events that its document names',
   (service, { handles, sends }) => {
     const document = documentOf(service);
     expect(typesOf(channelsOf(document, 'receive'))).toEqual([...handles].sort());
@@ -119,7 +119,7 @@ describe.each(services)('services/%s/asyncapi.yaml', (service) => {
 
   const channels = [...channelsOf(document, 'receive'), ...channelsOf(document, 'send')];
   it.each(channels.map((channel) => [String(channel.address), channel] as const))(
-    'describes %s as it is sent',
+    'the AsyncAPI document describes the event %s as it is sent',
     (type, channel) => {
       const { examples } = dereference(document, toNode(toNode(document.components).schemas)[type]);
       const example = toNode(Array.isArray(examples) ? examples[0] : undefined);

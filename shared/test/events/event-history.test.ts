@@ -16,7 +16,7 @@ afterAll(() => database.drop());
 const subject = newId();
 const trace = 'a'.repeat(32);
 
-it('shows how each event was published or handled, after how many attempts, and why one waits', async () => {
+it('eventHistory shows how each event was published or handled, after how many attempts, and why one waits', async () => {
   await withClient({ url: database.urls.orders }, async (client) => {
     await client.query(
       `INSERT INTO outbox (id, type, subject, sequence, request_id, traceparent, data,

@@ -103,7 +103,7 @@ describe('events that are handled together', () => {
     expect(await inbox()).toEqual([a, d]);
   });
 
-  it('enters events in the inbox in the order of their ids, so that two consumers cannot deadlock', async () => {
+  it('a consumer enters events in the inbox in the order of their ids, so that two consumers cannot deadlock', async () => {
     const [low, high] = [newId(), newId()];
     const other = new pg.Client({ connectionString: store.url });
     other.on('error', () => {});

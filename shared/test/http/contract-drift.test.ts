@@ -90,7 +90,7 @@ describe('the contract watch', () => {
     expect(all.filter((deviation) => !headers.includes(deviation))).toEqual([expect.stringContaining('object')]);
   });
 
-  it('warns of a status, a header and a body that the contract lacks, with figures and without contents', async () => {
+  it('the contract watch warns of a status, a header and a body that the contract lacks, with figures and without contents', async () => {
     const { warnings, list } = await serviceOf(
       [
         conforming,
@@ -114,7 +114,7 @@ describe('the contract watch', () => {
     expect(JSON.stringify(warnings)).not.toContain('secret');
   });
 
-  it('looks at error responses too, and accepts the headers of a deprecation on them', async () => {
+  it('the contract watch looks at error responses too, and accepts the headers of a deprecation on them', async () => {
     const { warnings, list } = await serviceOf(
       [new Problem('not-acceptable', 'No.'), new Problem('forbidden', 'No.')],
       1,

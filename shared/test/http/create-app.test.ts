@@ -100,7 +100,7 @@ const post = (body: unknown, headers: Record<string, string> = {}) =>
   client.post('/v1/notes', { token, body, headers });
 
 describe('contract', () => {
-  it('rejects to start when an operation has no function or a function no operation', () => {
+  it('the application refuses to start when an operation has no function or a function no operation', () => {
     const options = { name: 'notes', contract, context: {}, verifier, health: createHealth(), log };
     const result = async () => ({ status: 200 });
     expect(() => createApp({ ...options, operations: { listNotes: result, createNote: result } })).toThrow(
@@ -118,7 +118,7 @@ describe('contract', () => {
     }
   });
 
-  it('names the place at which a body stops being JSON, and where to get an access token', async () => {
+  it('the application names the place at which a body stops being JSON, and where to get an access token', async () => {
     const answer = await client.call('POST', '/v1/notes', {
       token,
       headers: { 'Content-Type': 'application/json' },
@@ -131,7 +131,7 @@ describe('contract', () => {
     expect((await client.post('/v1/notes', { body: {} })).body.detail).toContain('POST /v1/tokens');
   });
 
-  it('returns 405 with Allow for a known path with another method, and OPTIONS with Allow', async () => {
+  it('the application returns 405 with Allow for a known path with another method, and OPTIONS with Allow', async () => {
     const refused = await client.call('DELETE', '/v1/notes');
     expect([refused.status, refused.body.code, refused.headers.allow]).toEqual([
       405,
@@ -142,27 +142,27 @@ describe('contract', () => {
     expect([options.status, options.headers.allow]).toEqual([204, 'POST, GET, HEAD, OPTIONS']);
   });
 
-  it('answers HEAD like GET without a body', async () => {
+  it('the application answers HEAD like GET without a body', async () => {
     const head = await client.call('HEAD', '/v1/notes');
     const get = await client.get('/v1/notes');
     expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', get.headers['content-length']]);
   });
 
-  it('announces a deprecated operation', async () => {
+  it('the application announces a deprecated operation', async () => {
     const { headers } = await client.get('/v1/notes');
     expect(headers.deprecation).toBe('@1767225600');
     expect(headers.sunset).toBe('Fri, 01 Jan 2027 00:00:00 GMT');
     expect(headers.link).toBe('</docs/notes>; rel="deprecation"; type="text/html"');
   });
 
-  it('announces it beside a link to the next page, and with an error response', async () => {
+  it('the application announces it beside a link to the next page, and with an error response', async () => {
     const deprecation = '</docs/notes>; rel="deprecation"; type="text/html"';
     expect((await client.get('/v1/notes?limit=1')).headers.link).toBe(`${nextPage}, ${deprecation}`);
     const { status, headers } = await client.get('/v1/notes?limit=0');
     expect([status, headers.deprecation, headers.link]).toEqual([400, '@1767225600', deprecation]);
   });
 
-  it('announces a deprecated parameter in responses to requests with this parameter', async () => {
+  it('the application announces a deprecated parameter in responses to requests with this parameter', async () => {
     const get = async (query: string, given: Record<string, string> = {}) => {
       const { headers } = await client.get(`/v1/notes/${newId()}${query}`, { token, headers: given });
       return [headers.deprecation, headers.sunset, headers.link];
@@ -180,7 +180,7 @@ describe('contract', () => {
     'application/json;q=0, text/html',
     'application/json-patch+json',
     '*/*;q=0',
-  ])('returns 406 to Accept: %s', async (accept) => {
+  ])('the application returns 406 to Accept: %s', async (accept) => {
     expect((await client.get('/v1/notes', { headers: { Accept: accept } })).body.code).toBe('not-acceptable');
   });
 
@@ -189,18 +189,21 @@ describe('contract', () => {
     'application/json, text/plain, */*',
     'application/json;charset=utf-8',
     'APPLICATION/JSON',
-  ])('accepts Accept: %s', async (accept) => {
+  ])('the application accepts Accept: %s', async (accept) => {
     expect((await client.get('/v1/notes', { headers: { Accept: accept } })).status).toBe(200);
   });
 
-  it.each(['{}', '{"a":1}', 'no JSON at all'])('rejects a body for an operation without one: %s', async (rawBody) => {
-    const before = effects;
-    const refused = await client.post(`/v1/notes/${newId()}/pin`, { rawBody });
-    expect(refused).toMatchObject({ status: 400, body: { errors: [{ pointer: '', detail: 'must be absent' }] } });
-    expect(effects).toBe(before);
-  });
+  it.each(['{}', '{"a":1}', 'no JSON at all'])(
+    'the application rejects a body for an operation without one: %s',
+    async (rawBody) => {
+      const before = effects;
+      const refused = await client.post(`/v1/notes/${newId()}/pin`, { rawBody });
+      expect(refused).toMatchObject({ status: 400, body: { errors: [{ pointer: '', detail: 'must be absent' }] } });
+      expect(effects).toBe(before);
+    },
+  );
 
-  it('accepts a missing and an empty body', async () => {
+  it('the application accepts a missing and an empty body', async () => {
     const path = `/v1/notes/${newId()}/pin`;
     expect((await client.post(path)).status).toBe(204);
     const { port } = server.address() as AddressInfo;
@@ -211,12 +214,12 @@ describe('contract', () => {
 });
 
 describe('parameters', () => {
-  it('passes declared parameters with their types', async () => {
+  it('the application passes declared parameters with their types', async () => {
     await client.get('/v1/notes?limit=7&tag=a+z&tag=b%2Cc+d');
     expect(seen?.query).toEqual({ limit: 7, tag: ['a z', 'b,c d'] });
   });
 
-  it('lists a hundred faults, and reports that there are more', async () => {
+  it('the application lists a hundred faults, and reports that there are more', async () => {
     const names = Array.from({ length: 2_000 }, (_, index) => index.toString(36));
     const { body } = await client.get(`/v1/notes?${names.join('&')}`);
     expect(body.errors).toHaveLength(100);
@@ -225,7 +228,7 @@ describe('parameters', () => {
     expect((await post({ text: 'a', tags: names.map(() => 1) })).body.errors).toHaveLength(100);
   });
 
-  it('reports all faults together', async () => {
+  it('the application reports all faults together', async () => {
     const answer = await client.get('/v1/notes?limit=1e2&page=2&offset=3&limit2=');
     expect(answer.status).toBe(400);
     expect(answer.body.errors).toEqual([
@@ -250,7 +253,7 @@ describe('parameters', () => {
     'limit=1.5',
     'limit=02',
     'limit=-02',
-  ])('rejects ?%s', async (query) => {
+  ])('the application rejects ?%s', async (query) => {
     const answer = await client.get(`/v1/notes?${query}`);
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid-request']);
     expect(answer.body.errors[0]?.parameter).toBe(query.split('=')[0]);
@@ -258,23 +261,23 @@ describe('parameters', () => {
 });
 
 describe('bodies', () => {
-  it('passes text in normalization form C', async () => {
+  it('the application passes text in normalization form C', async () => {
     const answer = await post({ text: 'Cafe\u0301' });
     expect([answer.status, answer.body.body]).toEqual([201, { text: 'Café' }]);
   });
 
-  it('counts lengths in code points', async () => {
+  it('the application counts lengths in code points', async () => {
     expect((await post({ text: '😀'.repeat(10) })).status).toBe(201);
     expect((await post({ text: '😀'.repeat(11) })).status).toBe(400);
   });
 
-  it('reports a misspelt member as one fault, and not also as a missing one', async () => {
+  it('the application reports a misspelt member as one fault, and not also as a missing one', async () => {
     const { detail, errors } = (await post({ Text: 'a' })).body;
     expect(detail).toBe('/Text is not a known member; did you mean text?');
     expect(errors).toEqual([{ pointer: '/Text', detail: 'is not a known member; did you mean text?' }]);
   });
 
-  it('reports all faults together, each with its pointer', async () => {
+  it('the application reports all faults together, each with its pointer', async () => {
     const answer = await post({ text: '', rank: 'high', 'a/b~c': 1 });
     expect(answer.body.errors).toEqual([
       { pointer: '/a~1b~0c', detail: 'is not a known member' },
@@ -298,7 +301,7 @@ describe('bodies', () => {
     ['a member given twice', '{"text":"a","rank":1,"rank":2}', '/rank'],
     ['deep nesting', `{"text":"a","tags":${'['.repeat(40)}${']'.repeat(40)}}`, `/tags${'/0'.repeat(31)}`],
   ];
-  it.each(bad)('rejects %s', async (_name, rawBody, pointer) => {
+  it.each(bad)('the application rejects %s', async (_name, rawBody, pointer) => {
     const before = effects;
     const answer = await client.post('/v1/notes', { token, rawBody });
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid-request']);
@@ -306,17 +309,17 @@ describe('bodies', () => {
     expect(effects).toBe(before);
   });
 
-  it('rejects bytes that are not UTF-8', async () => {
+  it('the application rejects bytes that are not UTF-8', async () => {
     const answer = await client.post('/v1/notes', { token, rawBody: new Uint8Array([0x22, 0xff, 0x22]) });
     expect([answer.status, answer.body.errors]).toEqual([400, [{ pointer: '', detail: 'is not valid UTF-8' }]]);
   });
 
-  it('rejects an empty body where one is required', async () => {
+  it('the application rejects an empty body where one is required', async () => {
     expect((await client.post('/v1/notes', { token })).body.errors).toEqual([{ pointer: '', detail: 'is required' }]);
   });
 
   it.each(['text/plain', 'application/xml', 'application/merge-patch+json', 'application/json; charset=latin1', ''])(
-    'returns 415 for %p and says what is taken',
+    'the application returns 415 for %p and says what is taken',
     async (type) => {
       const answer = await client.post('/v1/notes', {
         token,
@@ -331,14 +334,14 @@ describe('bodies', () => {
     },
   );
 
-  it('returns 415 for a content encoding and names the media type and the encoding that are accepted', async () => {
+  it('the application returns 415 for a content encoding and names the media type and the encoding that are accepted', async () => {
     const headers = { 'Content-Encoding': 'gzip' };
     const answer = await client.post('/v1/notes', { token, rawBody: '{"text":"a"}', headers });
     expect([answer.status, answer.body.code]).toEqual([415, 'unsupported-media-type']);
     expect(answer.headers).toMatchObject({ 'accept-post': 'application/json', 'accept-encoding': 'identity' });
   });
 
-  it('returns 413 past 100 KiB where the contract has no lower bound', async () => {
+  it('the application returns 413 past 100 KiB where the contract has no lower bound', async () => {
     const answer = await post({ text: 'x'.repeat(100 * 1024) });
     expect([answer.status, answer.body.code]).toEqual([413, 'content-too-large']);
     expect(answer.body.detail).toBe('The body is larger than 102400 bytes.');
@@ -347,7 +350,7 @@ describe('bodies', () => {
   it.each([
     ['announced', (text: string) => text],
     ['without a length', (text: string) => new Blob([text]).stream()],
-  ])('returns 413 past the x-max-bytes of the operation, %s', async (_name, body) => {
+  ])('the application returns 413 past the x-max-bytes of the operation, %s', async (_name, body) => {
     const { port } = server.address() as AddressInfo;
     const send = async (bytes: number): Promise<[number, { detail?: string }]> => {
       const init = {
@@ -367,7 +370,7 @@ describe('bodies', () => {
     ['members', `{${Array.from({ length: 1_001 }, (_, index) => `"m${index}":1`).join()}}`],
     ['members', `{${'"m":1,'.repeat(1_000)}"m":1}`],
     ['elements', `{"tags":[${'0,'.repeat(4_000)}0]}`],
-  ])('rejects too many %s by their number alone', async (part, rawBody) => {
+  ])('the application rejects too many %s by their number alone', async (part, rawBody) => {
     const answer = await client.post('/v1/notes', { token, rawBody });
     const [most, actual] = part === 'members' ? [1_000, 1_001] : [4_000, 4_001];
     const detail = `must have at most ${most} ${part}; these are ${actual}`;
@@ -380,7 +383,7 @@ describe('bodies', () => {
 });
 
 describe('who calls', () => {
-  it('returns 401 with a challenge without a token, and with one that is forged or expired', async () => {
+  it('the application returns 401 with a challenge without a token, and with one that is forged or expired', async () => {
     const path = `/v1/notes/${newId()}`;
     for (const bearer of [
       undefined,
@@ -394,7 +397,7 @@ describe('who calls', () => {
     }
   });
 
-  it('returns 403 naming the scope that is missing', async () => {
+  it('the application returns 403 naming the scope that is missing', async () => {
     const answer = await client.post('/v1/notes', { token: await issuer.sign(), body: { text: 'a' } });
     expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
     expect(answer.headers['www-authenticate']).toContain('scope="notes:write"');
@@ -402,19 +405,19 @@ describe('who calls', () => {
 });
 
 describe('request identity', () => {
-  it('accepts a safe request id and returns it, also as the instance of a problem', async () => {
+  it('the application accepts a safe request id and returns it, also as the instance of a problem', async () => {
     const answer = await client.get('/v1/nothing', { headers: { 'X-Request-Id': 'abc-123' } });
     expect([answer.headers['x-request-id'], answer.body.instance]).toEqual(['abc-123', 'abc-123']);
   });
 
-  it('generates a request id when there is no safe one', async () => {
+  it('the application generates a request id when there is no safe one', async () => {
     for (const id of ['', 'a b', 'x'.repeat(129), '<script>']) {
       const made = (await client.get('/v1/notes', { headers: { 'X-Request-Id': id } })).headers['x-request-id'];
       expect(made).toMatch(/^[0-9a-f-]{36}$/);
     }
   });
 
-  it('continues a trace, or starts one when there is none', async () => {
+  it('the application continues a trace, or starts one when there is none', async () => {
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
     await client.get('/v1/notes', { headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } });
     expect(seen?.traceparent).toMatch(new RegExp(`^00-${trace}-(?!00f067aa0ba902b7)[0-9a-f]{16}-01$`));
@@ -424,7 +427,7 @@ describe('request identity', () => {
 });
 
 describe('conditional requests', () => {
-  it('returns 304 when If-None-Match names the version', async () => {
+  it('the application returns 304 when If-None-Match names the version', async () => {
     const path = `/v1/notes/${newId()}`;
     for (const tag of ['"7"', 'W/"7"', '"6", "7"', '*', '"a,b", "7"', ', "a,,b",,W/"7" ,', '",","7"']) {
       const answer = await client.get(path, { token, headers: { 'If-None-Match': tag } });
@@ -439,7 +442,7 @@ describe('conditional requests', () => {
 });
 
 describe('idempotency', () => {
-  it('returns the first response again, for the same account and key', async () => {
+  it('an operation with an Idempotency-Key returns the first response again, for the same account and key', async () => {
     const key = { 'Idempotency-Key': newId() };
     const first = await post({ text: 'a' }, key);
     const again = await post({ text: 'a' }, key);
@@ -453,7 +456,7 @@ describe('idempotency', () => {
     expect(other.body.effect).not.toBe(first.body.effect);
   });
 
-  it('returns the first response also while the secret of fingerprints is replaced', async () => {
+  it('an operation with an Idempotency-Key returns the first response also while the secret of fingerprints is replaced', async () => {
     const key = { 'Idempotency-Key': newId() };
     const statuses: (number | undefined)[] = [];
     for (const secrets of [['a'], ['b', 'a'], ['c', 'b']] as const) {
@@ -464,7 +467,7 @@ describe('idempotency', () => {
     expect(statuses).toEqual([201, 201, 422]);
   });
 
-  it('returns the first response for a body with its members in another order', async () => {
+  it('an operation with an Idempotency-Key returns the first response for a body with its members in another order', async () => {
     const key = { 'Idempotency-Key': newId() };
     const { body } = await post({ text: 'a', rank: 1, tags: ['b', 'a'] }, key);
     const again = await post({ tags: ['b', 'a'], rank: 1.0, text: 'a' }, key);
@@ -472,7 +475,7 @@ describe('idempotency', () => {
     expect((await post({ tags: ['a', 'b'], rank: 1, text: 'a' }, key)).status).toBe(422);
   });
 
-  it('returns a response that a process of the previous release stored, and never that of a row it replaced', async () => {
+  it('an operation with an Idempotency-Key returns a response that a process of the previous release stored, and never that of a row it replaced', async () => {
     const key = { 'Idempotency-Key': newId() };
     const [first, second] = [await post({ text: 'a' }, key), { 'Idempotency-Key': newId() }];
     await database.pool.query('UPDATE idempotency_keys SET canonical_fingerprint = NULL WHERE key = $1', [
@@ -489,7 +492,7 @@ describe('idempotency', () => {
     expect((await post({ text: 'a' }, second)).status).toBe(201);
   });
 
-  it('stores the 100 newest error responses of an account, none that is longer than 16 KiB, and every success', async () => {
+  it('an operation with an Idempotency-Key stores the 100 newest error responses of an account, none that is longer than 16 KiB, and every success', async () => {
     const other = await issuer.sign({ scopes: ['notes:write'] });
     const send = (text: string, key: string) =>
       client.post('/v1/notes', { token: other, body: { text }, headers: { 'Idempotency-Key': key } });
@@ -525,14 +528,14 @@ describe('idempotency', () => {
     expect((await send('a', `${prefix} success`)).headers['idempotency-replayed']).toBe('true');
   });
 
-  it('returns 422 for the same key with another request', async () => {
+  it('an operation with an Idempotency-Key returns 422 for the same key with another request', async () => {
     const key = { 'Idempotency-Key': newId() };
     await post({ text: 'a' }, key);
     const answer = await post({ text: 'b' }, key);
     expect([answer.status, answer.body.code]).toEqual([422, 'idempotency-key-reused']);
   });
 
-  it('returns 409 with Retry-After while the first request runs', async () => {
+  it('an operation with an Idempotency-Key returns 409 with Retry-After while the first request runs', async () => {
     const key = { 'Idempotency-Key': newId() };
     let release = (): void => {};
     const running = new Promise<void>((started) => {
@@ -551,7 +554,7 @@ describe('idempotency', () => {
     expect((await first).status).toBe(201);
   });
 
-  it('keeps an error response, with its effects undone', async () => {
+  it('an operation with an Idempotency-Key keeps an error response, with its effects undone', async () => {
     const key = { 'Idempotency-Key': newId() };
     work = async () => {
       throw new Problem('insufficient-stock', 'Not enough.', { errors: [{ pointer: '/text', detail: 'is too much' }] });
@@ -568,7 +571,7 @@ describe('idempotency', () => {
   });
 
   it.each(['insufficient-stock', 'product-not-available'] as const)(
-    'gives a repeated %s the id of the present request as its instance',
+    'an operation with an Idempotency-Key gives a repeated %s the id of the present request as its instance',
     async (code) => {
       const key = newId();
       work = async () => {
@@ -583,7 +586,7 @@ describe('idempotency', () => {
     },
   );
 
-  it('does not keep a failure', async () => {
+  it('an operation with an Idempotency-Key does not keep a failure', async () => {
     const key = { 'Idempotency-Key': newId() };
     work = async () => {
       throw new Error('a secret of the inside');

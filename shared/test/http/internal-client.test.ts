@@ -44,7 +44,7 @@ async function listen(at: number): Promise<number> {
 
 const post = () => client.post('/internal/reservations', { units: 1 }, identity);
 
-it('repeats a request while nothing listens for a moment', async () => {
+it('the internal client repeats a request while nothing listens for a moment', async () => {
   await once(server.close(), 'close');
   const answer = post();
   await setTimeout(30);
@@ -52,7 +52,7 @@ it('repeats a request while nothing listens for a moment', async () => {
   expect(await answer).toEqual({ status: 200, body: { done: true } });
 });
 
-it('repeats a request whose connection breaks, up to two times', async () => {
+it('the internal client repeats a request whose connection breaks, up to two times', async () => {
   broken = 2;
   expect(await post()).toEqual({ status: 200, body: { done: true } });
   expect(attempts).toBe(3);
@@ -62,7 +62,7 @@ it('repeats a request whose connection breaks, up to two times', async () => {
   expect(attempts).toBe(3);
 });
 
-it('repeats no request that was answered', async () => {
+it('the internal client repeats no request that was answered', async () => {
   status = 500;
   await expect(post()).rejects.toMatchObject(unavailable);
   status = 409;
@@ -70,7 +70,7 @@ it('repeats no request that was answered', async () => {
   expect(attempts).toBe(2);
 });
 
-it('rejects when nothing listens', async () => {
+it('the internal client rejects when nothing listens', async () => {
   await once(server.close(), 'close');
   await expect(post()).rejects.toMatchObject(unavailable);
 });

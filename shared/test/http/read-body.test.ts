@@ -33,7 +33,7 @@ describe('a number', () => {
     ['1.7976931348623157e308', Number.MAX_VALUE],
     ['5e-324', Number.MIN_VALUE],
     ['0e999999999999999999', 0],
-  ])('%s is accepted', (source, value) => {
+  ])('the number %s is accepted', (source, value) => {
     expect(parseBody(Buffer.from(`{"price":${source}}`))).toEqual({ value: { price: value }, faults: [] });
   });
 
@@ -70,7 +70,7 @@ describe('a member', () => {
     ['{"or":[{},{"a":{"b":1},"a":{"b":2}}],"or":[]}', ['/or/1/a', '/or']],
     ['{"a":"x:\\"{","a" : ":"}', ['/a']],
     ['{"":1,"":2}', ['/']],
-  ])('given twice is rejected: %s', (text, pointers) => {
+  ])('a member given twice is rejected: %s', (text, pointers) => {
     expect(faultsOf(text)).toEqual(pointers.map((pointer) => ({ pointer, detail: 'must be given once' })));
   });
 
@@ -102,15 +102,18 @@ describe('a body of', () => {
     return Math.min(...times);
   }
 
-  it.each(Object.entries(hostileBodies(maxBodyBytes)))('%s costs little to read and to reject', (_name, text) => {
-    expect(milliseconds(() => refusal(text))).toBeLessThan(250);
-    const problem = refusal(text);
-    const pointers = (problem?.errors ?? []).map(({ pointer = '' }) => pointer);
-    expect(pointers.length).toBeLessThanOrEqual(100);
-    // A pointer has at most 32 names of 100 characters, which escapes may double.
-    expect(Math.max(0, ...pointers.map(({ length }) => length))).toBeLessThan(32 * 201);
-    if (problem) expect(JSON.stringify(problemDocument(problem, 'x')).length).toBeLessThan(64 * 1024);
-  });
+  it.each(Object.entries(hostileBodies(maxBodyBytes)))(
+    'a body of %s costs little to read and to reject',
+    (_name, text) => {
+      expect(milliseconds(() => refusal(text))).toBeLessThan(250);
+      const problem = refusal(text);
+      const pointers = (problem?.errors ?? []).map(({ pointer = '' }) => pointer);
+      expect(pointers.length).toBeLessThanOrEqual(100);
+      // A pointer has at most 32 names of 100 characters, which escapes may double.
+      expect(Math.max(0, ...pointers.map(({ length }) => length))).toBeLessThan(32 * 201);
+      if (problem) expect(JSON.stringify(problemDocument(problem, 'x')).length).toBeLessThan(64 * 1024);
+    },
+  );
 });
 
 describe('a problem document', () => {

@@ -52,7 +52,7 @@ async function send(...pieces: string[]): Promise<string> {
 
 const get = (target: string, fields: string) => `GET ${target} HTTP/1.1\r\nHost: shop\r\n${fields}\r\n`;
 
-it('accepts every request that a gateway may forward', async () => {
+it('a service accepts every request that a gateway may forward', async () => {
   const fields = `A: ${'a'.repeat(65_536)}\r\nConnection: close\r\n`;
   expect(await send(get(`/${'b'.repeat(65_536)}`, fields))).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
 });
@@ -67,7 +67,7 @@ it.each([
     'invalid-request',
   ],
   ['what comes behind an answer', [get('/', ''), 'NONSENSE\r\n\r\n'], 400, 'invalid-request'],
-])('%s gets a problem document', async (_name, pieces, status, code) => {
+])('a request with %s gets a problem document', async (_name, pieces, status, code) => {
   const [, head = '', body = ''] = /(HTTP\/1\.1 [45][\s\S]*?)\r\n\r\n([\s\S]*)$/.exec(await send(...pieces)) ?? [];
   expect(head).toContain('Content-Type: application/problem+json');
   expect(JSON.parse(body)).toMatchObject({ status, code });

@@ -2,7 +2,7 @@
 import { expect, it } from '@jest/globals';
 import { canonicalJson } from '../../src/json/index.ts';
 
-it('sorts members at every depth by UTF-16 code units, and keeps the order of elements', () => {
+it('canonicalJson sorts members at every depth by UTF-16 code units, and keeps the order of elements', () => {
   const value = {
     b: [{ z: 1, a: null }, 2],
     10: 'x',
@@ -17,7 +17,7 @@ it('sorts members at every depth by UTF-16 code units, and keeps the order of el
   );
 });
 
-it('writes numbers and texts as RFC 8785 requires', () => {
+it('canonicalJson writes numbers and texts as RFC 8785 requires', () => {
   const value = [333333333.3333333, 1e30, 4.5, 2e-3, 0.000000000000000000000000001, -0, '\u20ac$\u000F\nA\'B"\\/'];
   expect(canonicalJson(value)).toBe('[333333333.3333333,1e+30,4.5,0.002,1e-27,0,"€$\\u000f\\nA\'B\\"\\\\/"]');
 });

@@ -20,7 +20,7 @@ describe('a text that is not JSON', () => {
     ['{"a":"b\nc"}', 'line 1, column 6: a value is expected'],
     ['{"a":truex}', 'line 1, column 6: a value is expected'],
     ['{"a":NaN}', 'line 1, column 6: a value is expected'],
-  ])('%j is rejected with its place', (text, place) => {
+  ])('the invalid JSON %j is rejected with the location of the fault', (text, place) => {
     expect(() => JSON.parse(text)).toThrow();
     expect(invalidJson(text)).toBe(`is not valid JSON at ${place}`);
   });

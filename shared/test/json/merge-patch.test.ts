@@ -25,7 +25,7 @@ const examples: [target: unknown, patch: unknown, result: unknown][] = [
 ];
 
 describe('mergePatch', () => {
-  it.each(examples)('%j + %j = %j', (target, patch, result) => {
+  it.each(examples)('the merge patch of %j with %j is %j', (target, patch, result) => {
     const before = JSON.stringify([target, patch]);
     expect(mergePatch(target, patch)).toEqual(result);
     expect(JSON.stringify([target, patch])).toBe(before);

@@ -21,6 +21,6 @@ it.each([
   ['64:ff9b::192.0.2.1', '64:ff9b:0:0'],
   ['::fffe:192.0.2.1', '0:0:0:0'],
   ['', ''],
-])('%s counts as %s', (address, network) => {
+])('the address %s counts as the network %s', (address, network) => {
   expect(clientNetwork(address)).toBe(network);
 });

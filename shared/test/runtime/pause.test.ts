@@ -2,13 +2,13 @@
 import { expect, it } from '@jest/globals';
 import { startPause } from '@shop/shared/runtime';
 
-it('ends when it is ended, long before its time', async () => {
+it('a pause ends when it is ended, long before its time', async () => {
   const pause = startPause(3_600_000);
   pause.end();
   pause.end();
   await expect(pause.over).resolves.toBeUndefined();
 });
 
-it('ends by itself', async () => {
+it('a pause ends by itself', async () => {
   await expect(startPause(1).over).resolves.toBeUndefined();
 });

@@ -10,13 +10,13 @@ async function later(): Promise<unknown> {
   return requestNow();
 }
 
-it('gives the current request to all work that the request awaits, and to no code after it', async () => {
+it('the request scope gives the current request to all work that the request awaits, and to no code after it', async () => {
   const seen = inRequest(scope, async () => [requestNow(), await later(), requestNow()]);
   expect(requestNow()).toBeUndefined();
   expect(await seen).toEqual([scope, scope, scope]);
 });
 
-it('gives no request to work that runs outside it, also after a wait, and gives it again afterwards', async () => {
+it('the request scope gives no request to work that runs outside it, also after a wait, and gives it again afterwards', async () => {
   const seen = await inRequest(scope, async () => {
     const outside = await outsideRequests(async () => [requestNow(), await later()]);
     return [...outside, requestNow()];

@@ -20,7 +20,7 @@ describe('an e-mail address', () => {
     ['a@1.2.example', 'a@1.2.example', 'a@1.2.example'],
     [`${'x'.repeat(64)}@example.com`, `${'x'.repeat(64)}@example.com`, `${'x'.repeat(64)}@example.com`],
     [`a@${'x'.repeat(63)}.com`, `a@${'x'.repeat(63)}.com`, `a@${'x'.repeat(63)}.com`],
-  ])('%s is mailed as %s and compared as %s', (text, ascii, key) => {
+  ])('the address %s is mailed as %s and compared as %s', (text, ascii, key) => {
     expect(parseEmail(text)).toEqual({ written: text.normalize('NFC').trim(), ascii, key });
     expect(emailKey(text)).toBe(key);
     expect(emailKey(ascii)).toBe(key);
@@ -70,7 +70,7 @@ describe('an e-mail address', () => {
       [`k@${'ü'.repeat(60)}.com`, `k@${`${'x'.repeat(60)}.`.repeat(4)}${'x'.repeat(10)}.com`],
       [`${'x'.repeat(60)}@${`${'x'.repeat(60)}.`.repeat(3)}example.com`],
     ].flat(),
-  )('%j is none', (text) => {
+  )('the string %j is not an e-mail address', (text) => {
     expect(parseEmail(text)).toBeUndefined();
   });
 

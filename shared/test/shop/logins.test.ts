@@ -20,6 +20,6 @@ it.each([
       { name: 'orders', password: 'a' },
     ],
   ],
-])('reads %s', (_, value, expected) => {
+])('the parser of logins reads %s', (_, value, expected) => {
   expect(readLogins('orders', value)).toEqual(expected);
 });

@@ -89,7 +89,7 @@ describe('the drift from the contract', () => {
 });
 
 describe('requests', () => {
-  it('are counted by route, whatever the path', async () => {
+  it('requests are counted by route, whatever the path', async () => {
     await fetch(`${url}/v1/nothing/${'x'.repeat(10)}`);
     await fetch(`${url}/health/live`);
     const counted = Object.keys(await valuesOf('http.server.request.duration'));

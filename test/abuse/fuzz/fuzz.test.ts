@@ -25,7 +25,7 @@ it('every response conforms to the contract, and every operation succeeds at lea
   expect(report.withoutSuccess(operationIds)).toEqual([]);
 }, 1_800_000);
 
-it('sends no further requests after its signal', async () => {
+it('the fuzzer sends no further requests after its signal', async () => {
   const ending = new AbortController();
   const options = { requests: 1_000_000, seed, signal: ending.signal };
   const report = await fuzz(shop, { ...options, progress: () => ending.abort() });

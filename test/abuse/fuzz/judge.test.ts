@@ -50,7 +50,7 @@ it.each<[string, string | undefined, ReceivedAnswer]>([
   ['a refusal by the gateway', 'listOrders', problem('uri-too-long', 414)],
   ['an unknown path', undefined, problem('not-found', 404)],
   ['a wrong method', undefined, problem('method-not-allowed', 405, {}, { allow: 'GET' })],
-])('accepts %s', (_, operationId, answer) => {
+])('the judge accepts %s', (_, operationId, answer) => {
   expect(faults(operationId, answer)).toEqual([]);
 });
 
@@ -78,7 +78,7 @@ it.each<[string, string | undefined, ReceivedAnswer]>([
   ['500', 'listOrders', problem('internal-error', 500)],
   ['503', 'listOrders', problem('service-unavailable', 503, {}, { 'retry-after': '1' })],
   ['504', undefined, problem('gateway-timeout', 504)],
-])('finds %s', (_, operationId, answer) => {
+])('the judge finds %s', (_, operationId, answer) => {
   expect(faults(operationId, answer)).not.toEqual([]);
 });
 
@@ -110,12 +110,12 @@ describe('a success', () => {
   });
 });
 
-it('finds a body in a response to HEAD', () => {
+it('the judge finds a body in a response to HEAD', () => {
   expect(faults('listOrders', { ...page(), text: '' }, 'HEAD')).toEqual([]);
   expect(faults('listOrders', page(), 'HEAD')).not.toEqual([]);
 });
 
-it('accepts 503 of an import only when others are waiting', () => {
+it('the judge accepts 503 of an import only when others are waiting', () => {
   const catalogue = loadContract(join(root, 'services/catalogue/openapi.yaml'));
   const found = catalogue.operations.find((each) => each.operationId === 'importProducts');
   const of = (detail: string): string[] =>
@@ -127,7 +127,7 @@ it('accepts 503 of an import only when others are waiting', () => {
   expect(of('The service is temporarily unavailable. Try again shortly.')).not.toEqual([]);
 });
 
-it('accepts a page outside the API, for a browser only', () => {
+it('the judge accepts a page outside the API, for a browser only', () => {
   const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': "default-src 'none'" };
   const answer = { ...page({}, headers), status: 404, text: '<!doctype html>' };
   const judged = { method: 'GET', operation: undefined };

@@ -120,13 +120,13 @@ const framings: [string, boolean][] = [
 describe.each(cases)('$operationId', (operation) => {
   const { service, operationId, maxBytes = 0, takesFile, largest } = operation;
 
-  it('has a bound in its contract that is enough for the largest body', () => {
+  it('the body of an operation has a bound in its contract that is enough for the largest body', () => {
     expect(maxBytes).toBeGreaterThanOrEqual(Buffer.byteLength(largest));
     expect(maxBytes).toBeLessThanOrEqual(takesFile ? largestFile : 100 * 1024);
   });
 
   it.each(framings)(
-    'takes its largest body up to the bound at the service, and no more, %s',
+    'the body of an operation takes its largest body up to the bound at the service, and no more, %s',
     async (_name, isChunked) => {
       const token = await shop.issuer.sign({ accountId, scopes });
       const { url } = shop.service(service);
@@ -145,18 +145,21 @@ describe.each(cases)('$operationId', (operation) => {
 describe.each(cases.filter(({ internal }) => !internal))('$operationId', (operation) => {
   const { maxBytes = 0, largest } = operation;
 
-  it.each(framings)('is forwarded by the gateway up to the bound, and no more, %s', async (_name, isChunked) => {
-    const token = await gateway.issuer.sign({ accountId, scopes });
-    const { seen } = gateway.service;
-    const text = largest.padEnd(maxBytes);
-    expect(await send(gateway.url, token, operation, text, isChunked)).toMatchObject({ status: 200 });
-    expect(seen.at(-1)?.body).toBe(text);
-    const before = seen.length;
-    expect(await send(gateway.url, token, operation, `${text} `, isChunked)).toMatchObject(tooLarge(maxBytes));
-    expect(seen.length).toBe(before);
-  });
+  it.each(framings)(
+    'the body of an operation is forwarded by the gateway up to the bound, and no more, %s',
+    async (_name, isChunked) => {
+      const token = await gateway.issuer.sign({ accountId, scopes });
+      const { seen } = gateway.service;
+      const text = largest.padEnd(maxBytes);
+      expect(await send(gateway.url, token, operation, text, isChunked)).toMatchObject({ status: 200 });
+      expect(seen.at(-1)?.body).toBe(text);
+      const before = seen.length;
+      expect(await send(gateway.url, token, operation, `${text} `, isChunked)).toMatchObject(tooLarge(maxBytes));
+      expect(seen.length).toBe(before);
+    },
+  );
 });
 
-it('covers every operation with a body', () => {
+it('the test covers every operation with a body', () => {
   expect(cases.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(answers).sort());
 });

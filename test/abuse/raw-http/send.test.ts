@@ -40,22 +40,25 @@ function answering(parts: readonly string[], closes: boolean): Promise<string> {
 
 const get = { method: 'GET', target: '/', headers: {}, body: undefined, chunked: false };
 
-it.each(['GET', 'DELETE', 'OPTIONS', 'POST'])('sends the chunked body of a %s request as its body', async (method) => {
-  const url = await listen(
-    createServer((request, response) => {
-      request.toArray().then((parts) => response.end(Buffer.concat(parts)), response.destroy);
-    }),
-  );
-  const sent = {
-    method,
-    target: '/',
-    headers: { Connection: 'close' },
-    body: Buffer.from('some bytes'),
-    chunked: true,
-  };
-  expect(await send(url, sent)).toMatchObject({ status: 200, text: 'some bytes' });
-  expect(await send(url, { ...sent, chunked: false })).toMatchObject({ status: 200, text: 'some bytes' });
-});
+it.each(['GET', 'DELETE', 'OPTIONS', 'POST'])(
+  'the raw client sends the chunked body of a %s request as its body',
+  async (method) => {
+    const url = await listen(
+      createServer((request, response) => {
+        request.toArray().then((parts) => response.end(Buffer.concat(parts)), response.destroy);
+      }),
+    );
+    const sent = {
+      method,
+      target: '/',
+      headers: { Connection: 'close' },
+      body: Buffer.from('some bytes'),
+      chunked: true,
+    };
+    expect(await send(url, sent)).toMatchObject({ status: 200, text: 'some bytes' });
+    expect(await send(url, { ...sent, chunked: false })).toMatchObject({ status: 200, text: 'some bytes' });
+  },
+);
 
 it.each<[string, string[], string, number, string]>([
   ['a body with a length', ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'], 'GET', 200, 'ok'],
@@ -69,18 +72,18 @@ it.each<[string, string[], string, number, string]>([
   ],
   ['an interim response', ['HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n'], 'POST', 204, ''],
   ['a response to HEAD', ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n'], 'HEAD', 200, ''],
-])('reads %s', async (_, parts, method, status, text) => {
+])('the raw client reads %s', async (_, parts, method, status, text) => {
   expect(await send(await answering(parts, false), { ...get, method })).toMatchObject({ status, text });
 });
 
-it('reads a compressed body', async () => {
+it('the raw client reads a compressed body', async () => {
   const url = await listen(
     createServer((_, response) => void response.setHeader('Content-Encoding', 'gzip').end(gzipSync('ok'))),
   );
   expect(await send(url, get)).toMatchObject({ status: 200, text: 'ok' });
 });
 
-it('reads a body that the end of the connection ends', async () => {
+it('the raw client reads a body that the end of the connection ends', async () => {
   const url = await answering(['HTTP/1.1 200 OK\r\nA: 1\r\na: 2\r\n\r\n', 'ok'], true);
   expect(await send(url, get)).toEqual({ status: 200, headers: { a: '1, 2' }, text: 'ok' });
 });
@@ -103,17 +106,17 @@ it.each<[string, string, RegExp]>([
   ['a chunk that is too long', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nok\r\n', /no end/],
   ['bytes after the response', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nok', /follow the response/],
   ['the body of a response without one', 'HTTP/1.1 304 Not Modified\r\n\r\nok', /follow the response/],
-])('rejects %s', async (_, text, message) => {
+])('the raw client rejects %s', async (_, text, message) => {
   await expect(send(await answering([text], true), get)).rejects.toThrow(message);
 });
 
-it('rejects the next response when bytes follow a response later', async () => {
+it('the raw client rejects the next response when bytes follow a response later', async () => {
   const url = await answering(['HTTP/1.1 204 No Content\r\n\r\n', 'late'], false);
   await send(url, get);
   await new Promise((resolve) => setTimeout(resolve, 100));
   await expect(send(url, get)).rejects.toThrow('4 bytes without a request: late');
 });
 
-it('waits only as long as it is told', async () => {
+it('the raw client waits only as long as it is told', async () => {
   await expect(send(await answering([], false), get, 50)).rejects.toThrow('no response in time');
 });

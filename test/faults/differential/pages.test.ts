@@ -149,7 +149,7 @@ async function underFault(requests: readonly PageRequest[], seed: number, fault:
 const base = someRequests(200, 11);
 
 it.each(faults)(
-  'gives the same pages when %s',
+  'the catalogue gives the same pages when %s',
   async (name, fault) => {
     let requests = base;
     for (let round = 0; round < rounds; round += 1) {
@@ -161,7 +161,7 @@ it.each(faults)(
   36_000_000,
 );
 
-it('gives the same pages after a failover to the replica', async () => {
+it('the catalogue gives the same pages after a failover to the replica', async () => {
   await underFault(base, 5, async () => {
     await postgres.failOver();
     proxy.switchTo(Number(new URL(postgres.replicaUrl).port));

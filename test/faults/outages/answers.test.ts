@@ -23,13 +23,13 @@ it.each([
   [409, 'hold-limit'],
   [422, 'idempotency-key-reused'],
   [503, 'service-unavailable'],
-])('finds a request that was rejected in normal operation: %d %s', (status, code) => {
+])('the check of responses finds a request that was rejected in normal operation: %d %s', (status, code) => {
   expect(answerViolations([reply(status, code)], noInterruption)).toEqual([
     expect.stringMatching(`^asked to order: .*: ${status} .*${code}`),
   ]);
 });
 
-it('permits error responses that the requests cause on purpose, and no others', () => {
+it('the check of responses permits error responses that the requests cause on purpose, and no others', () => {
   const replies = ['request-in-progress', 'insufficient-stock', 'hold-limit'].map((code) => reply(409, code));
   const found = answerViolations(replies, noInterruption, ['insufficient-stock']);
   expect(found).toEqual([expect.stringContaining('hold-limit')]);
@@ -40,7 +40,7 @@ it.each<[Interrupts, readonly number[]]>([
   ['database', [503, 504]],
   ['service', [502, 503, 504]],
   ['gateway', [0, 502, 503, 504]],
-])('permits failures by what the fault interrupts: %s %j', (interrupts, permitted) => {
+])('the check of responses permits failures by what the fault interrupts: %s %j', (interrupts, permitted) => {
   const failures = [0, 500, 502, 503, 504];
   const isPermitted = (status: number, at = 100) =>
     answerViolations([reply(status, 'code', at)], during(interrupts)).length === 0;
@@ -48,7 +48,7 @@ it.each<[Interrupts, readonly number[]]>([
   expect(failures.filter((status) => isPermitted(status, 151))).toEqual([]);
 });
 
-it('counts the failure that ends last, also when its request began before the end of the fault', () => {
+it('the check of responses counts the failure that ends last, also when its request began before the end of the fault', () => {
   const failures = [reply(503, 'code', 90, 400), reply(503, 'code', 50, 60), reply(503, 'code', 110, 500)];
   expect(lastFailure([...failures, reply(200, '', 600, 700)], 100)).toBe(400);
   expect(lastFailure(failures, 120)).toBe(500);

@@ -40,20 +40,20 @@ afterEach(async () => {
   await database.drop();
 });
 
-it('finds an order whose state has changed since it was checked', async () => {
+it('the check of orders finds an order whose state has changed since it was checked', async () => {
   await keepStates(shop);
   expect(await changedStates(shop.admin)).toEqual([]);
   await shop.admin.query("UPDATE orders SET status = 'processing'");
   expect(await changedStates(shop.admin)).toEqual([`order or account ${orderId} has changed since it was checked`]);
 });
 
-it('finds an order that was deleted since it was checked', async () => {
+it('the check of orders finds an order that was deleted since it was checked', async () => {
   await keepStates(shop);
   await shop.admin.query('DELETE FROM orders');
   expect(await changedStates(shop.admin)).toEqual([`order or account ${orderId} has changed since it was checked`]);
 });
 
-it('finds an e-mail that is sent after its order was checked, also with the name of an earlier one', async () => {
+it('the check of orders finds an e-mail that is sent after its order was checked, also with the name of an earlier one', async () => {
   const file = join(shop.mailFolder, `${orderId}.order-received.eml`);
   writeFileSync(file, 'Received');
   expect(await lateMails(shop)).toEqual([]);
@@ -121,16 +121,16 @@ it.each<[string, string, Partial<OrderOutcome>, string]>([
     { paid: 409 },
     'received key of order ID was answered 409',
   ],
-])('finds an order that %s', async (_, change, replies, violation) => {
+])('the check of orders finds an order that %s', async (_, change, replies, violation) => {
   expect(await foundFor(change, replies)).toContain(violation);
 });
 
-it('finds nothing wrong about an obsolete e-mail that was added after the one about the cancellation', async () => {
+it('the check of orders finds nothing wrong about an obsolete e-mail that was added after the one about the cancellation', async () => {
   const emails = `${addEmail('order-received', 'obsolete', 2)}; ${addEmail('order-cancelled', 'sent', 1)}`;
   expect(await foundFor(`${cancel}; ${emails}`, { cancelled: 200 })).not.toContain(notReceived);
 });
 
-it('finds nothing wrong about an order that is cancelled because its account is erased', async () => {
+it('the check of orders finds nothing wrong about an order that is cancelled because its account is erased', async () => {
   const erase = `INSERT INTO erased_accounts (account_id) VALUES ('${orderId}')`;
   expect(await foundFor(`${cancel}; ${erase}`, {})).not.toContain(
     'order ID is cancelled, and its customer did not ask',

@@ -25,15 +25,15 @@ function inject(name: string, rows: readonly object[]): Promise<string | undefin
   return fault?.inject(scene as unknown as Scene<System>) ?? Promise.reject(new Error(`${name} is no fault`));
 }
 
-it('fails when an event has used up attempts while the database was read-only', async () => {
+it('the check of a fault fails when an event has used up attempts while the database was read-only', async () => {
   await expect(inject('the database is read-only', [{ taken: 5, longest: 2 }])).rejects.toThrow('at attempt 2');
 });
 
-it('is without effect when no event was handled after the database was read-only', async () => {
+it('the check of a fault is without effect when no event was handled after the database was read-only', async () => {
   expect(await inject('the database is read-only', [{ taken: 0, longest: 0 }])).toBeUndefined();
 });
 
-it('waits for an effect at the pace of the machine', async () => {
+it('the check of a fault waits for an effect at the pace of the machine', async () => {
   const began = performance.now();
   expect(await seen(() => false)).toBe(false);
   expect(performance.now() - began).toBeLessThan(10_000);

@@ -6,7 +6,7 @@ import { expect, it } from '@jest/globals';
 import { pause, seen } from './fault.ts';
 import { watchMails } from './mail-watch.ts';
 
-it('finds each e-mail that is written again, and not its removal', async () => {
+it('the watch of e-mails finds each e-mail that is written again, and not its removal', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'shop-mails-'));
   const mails = await watchMails(folder);
   /** Writes the file as notifications does. */

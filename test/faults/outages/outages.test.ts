@@ -75,7 +75,7 @@ function buyerOf(index: number) {
 }
 
 describe('contention', () => {
-  it('sells the last unit once to two hundred buyers', async () => {
+  it('the shop sells the last unit once to two hundred buyers', async () => {
     const [productId = ''] = await rounds.addProducts(1, 1);
     const local = await inFlight(
       200,
@@ -90,7 +90,7 @@ describe('contention', () => {
     expect(await rounds.violationsAtRest()).toEqual([]);
   });
 
-  it('takes two-line orders in opposite order without a deadlock', async () => {
+  it('the shop takes two-line orders in opposite order without a deadlock', async () => {
     const [a = '', b = ''] = await rounds.addProducts(2, stockEach);
     const before = await system.deadlocks();
     const local = await inFlight(300, 16, async (index, into) => {
@@ -103,7 +103,7 @@ describe('contention', () => {
     expect(await rounds.violationsAtRest()).toEqual([]);
   });
 
-  it('lets either the cancellation or the shipment win, a thousand times', async () => {
+  it('the shop lets either the cancellation or the shipment win, a thousand times', async () => {
     const [productId = ''] = await rounds.addProducts(1, stockEach);
     const staff = await system.buyer(`staff-${seed}`, 'orders:fulfil');
     const outcomes: string[] = [];
@@ -141,7 +141,7 @@ describe('contention', () => {
 });
 
 describe('erasure', () => {
-  it('leaves nothing of ten customers while processes of every service die', async () => {
+  it('the erasure leaves nothing of ten customers while processes of every service die', async () => {
     const [productId = ''] = await rounds.addProducts(1, stockEach);
     const mark = `Vanishinglane${seed}`;
     const customers = await Promise.all(Array.from({ length: 10 }, (_, index) => system.buyer(`${mark}-${index}`)));

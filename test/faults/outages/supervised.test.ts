@@ -20,7 +20,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('reports a process that another program kills', async () => {
+it('the supervisor reports a process that another program kills', async () => {
   process.kill(supervised.pid() ?? 0, 'SIGKILL');
   const accidents: string[] = [];
   expect(await seen(() => accidents.push(...supervised.accidents()) > 0)).toBe(true);

@@ -31,7 +31,7 @@ afterAll(async () => {
   await shop?.stop();
 });
 
-it('loses no request while all processes, the internal secret and the database logins are replaced', async () => {
+it('the shop loses no request while all processes, the internal secret and the database logins are replaced', async () => {
   const productId = await makeProduct();
   const placed: string[] = [];
   // The requests have no idempotency keys, because requests that the gateway must not repeat must not fail either.

@@ -36,7 +36,7 @@ async function run(program: string, ...given: readonly string[]): Promise<{ code
 
 const state = async (): Promise<SoakState> => JSON.parse(await readFile(join(folder, 'state.json'), 'utf8'));
 
-it('continues with the next round and with its counters', async () => {
+it('the soak test continues with the next round and with its counters', async () => {
   const first = await run('main.ts', '--seed', seed);
   expect(first).toMatchObject({ code: 0, output: expect.stringContaining('0 violations') });
   const before = await state();
@@ -59,14 +59,14 @@ it.each([
   ['--hours', '0'],
   ['--hours', '49'],
   ['--seed', 'x'],
-])('exits with 2 for %s %s', async (option, value) => {
+])('the soak test exits with 2 for %s %s', async (option, value) => {
   expect(await run('main.ts', option, value)).toMatchObject({
     code: 2,
     output: expect.stringMatching(/^npm run soak/),
   });
 });
 
-it('reports a violation, and exits with 1', async () => {
+it('the soak test reports a violation, and exits with 1', async () => {
   const { code, output } = await run('planted.ts');
   expect(output).toMatch(/VIOLATION in round 0, a unit is lost: product .* at first/);
   expect(output).toMatch(/VIOLATION in round 0, after the checks: order or account .* has changed/);

@@ -160,7 +160,7 @@ const ends: Record<string, { readonly all?: true; end(account: Holder, sessions:
 };
 
 describe.each(Object.entries(ends))('%s', (name, { all, end }) => {
-  it('voids the access tokens of what it ends within 2 s, and no others', async () => {
+  it('the end of a session by an action revokes its access tokens within 2 s, and no others', async () => {
     const [account, stranger] = [await register(accounts), await register(accounts)];
     const [ended, other, foreign] = [await begin(account), await begin(account), await begin(stranger)];
     for (const { token } of [ended, other, foreign]) expect(await statusesWith(token)).toEqual(everywhere(200));
@@ -231,7 +231,7 @@ it('a renewal that races with the end of its session leaves nothing valid', asyn
 });
 
 describe('accounts that is killed', () => {
-  it('leaves other tokens valid, and has not forgotten the ended session when it is back', async () => {
+  it('the killed accounts service leaves other tokens valid, and has not forgotten the ended session when it is back', async () => {
     const account = await register(accounts);
     const [ended, current] = [await begin(account), await begin(account)];
     expect(await statusesWith(current.token)).toEqual(everywhere(200));

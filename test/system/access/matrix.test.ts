@@ -128,7 +128,7 @@ afterAll(async () => {
   await shop?.stop();
 });
 
-it('has a rule for every operation of every contract except internal ones, and for no other', () => {
+it('the access matrix has a rule for every operation of every contract except internal ones, and for no other', () => {
   expect(Object.keys(rules).sort()).toEqual(offered.map(({ operationId }) => operationId).sort());
 });
 
@@ -268,7 +268,7 @@ describe.each(internal)('$operationId, which is internal, does not exist at the 
 const exceptions: readonly string[] = ['searchProducts', 'exportAccount'];
 
 // The last test: no other one can use the services afterwards.
-it('on a read-only server, every operation that changes something is rejected, and the others respond', async () => {
+it('the access matrix on a read-only server, every operation that changes something is rejected, and the others respond', async () => {
   await setReadOnly(shop.database.adminUrl, services, true);
   await eventually(async () => {
     for (const name of services) expect((await fetch(`${shop.service(name).url}/health/ready`)).status).toBe(503);

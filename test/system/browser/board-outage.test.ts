@@ -74,7 +74,7 @@ async function untilFirst(...expected: (string | RegExp)[]): Promise<void> {
   }, noticedWithin);
 }
 
-it('names the broker before the process that is not ready and the events that wait', async () => {
+it('the board names the broker before the process that is not ready and the events that wait', async () => {
   await broker.kill();
   await untilFirst('broker: unreachable.', 'notifications: check events fails.');
   // The event of this account waits in the outbox.
@@ -89,7 +89,7 @@ it('names the broker before the process that is not ready and the events that wa
   await untilWell();
 });
 
-it('names the database before the services that lack it', async () => {
+it('the board names the database before the services that lack it', async () => {
   await database.stop();
   await untilFirst(
     'database of accounts, catalogue, notifications, orders: unreachable.',

@@ -98,7 +98,7 @@ const overflow = (page: Page): Promise<number> =>
 
 describe('/mail', () => {
   it.each(screens)(
-    'asks a browser without the key on a %s in the %s color scheme to open the printed address',
+    'the page /mail asks a browser without the key on a %s in the %s color scheme to open the printed address',
     async (_device, colorScheme, viewport) => {
       const context = await browser.newContext({ baseURL: shop.url, colorScheme, viewport });
       const page = await context.newPage();

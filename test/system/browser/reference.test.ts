@@ -123,7 +123,7 @@ describe('a visitor of the reference', () => {
     await page.context().close();
   });
 
-  it('forgets the token on request', async () => {
+  it('a visitor of the reference forgets the token on request', async () => {
     const { page } = await visit('/docs/reference/list-orders');
     await page.getByLabel('Access token').fill('secret');
     await page.reload();
@@ -156,7 +156,7 @@ describe('a visitor of the reference', () => {
     },
   );
 
-  it('searches on a phone, over the whole screen, and leads to a section of a guide for operators', async () => {
+  it('a visitor of the reference searches on a phone, over the whole screen, and leads to a section of a guide for operators', async () => {
     const { page, complaints } = await visit('/docs/errors', { viewport: { width: 390, height: 844 } });
     await page.getByRole('button', { name: 'Search' }).click();
     const dialog = page.getByRole('dialog', { name: 'Search the documentation' });
@@ -193,7 +193,7 @@ describe('a visitor of the reference', () => {
     await page.context().close();
   });
 
-  it('copies code', async () => {
+  it('a visitor of the reference copies code', async () => {
     const { page } = await visit('/docs/reference/get-product', { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.locator('.copies:visible button').first().click();
     await page.getByText('Copied').waitFor();
@@ -211,7 +211,7 @@ describe('a visitor of the reference', () => {
     await page.context().close();
   });
 
-  it('reaches an operation by its previous address', async () => {
+  it('a visitor of the reference reaches an operation by its previous address', async () => {
     const { page } = await visit('/docs#/Orders/cancelOrder');
     await page.waitForURL('**/docs/reference/cancel-order');
     await page.context().close();

@@ -56,7 +56,7 @@ describe('the package', () => {
     expect(await readdir(join(project, 'node_modules/@shop'))).toEqual(['client']);
   });
 
-  it('imports nothing but its own modules', async () => {
+  it('the package imports nothing but its own modules', async () => {
     const files = (await readdir(join(client, 'dist'))).map((file) => join(client, 'dist', file));
     const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
     const imported = texts.flatMap((text) => [...text.matchAll(/ from '([^']*)'|import\(['"]([^'"]*)/g)]);

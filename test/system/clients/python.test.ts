@@ -20,7 +20,7 @@ beforeAll(async () => {
   if (spawnSync('python3', ['--version']).status !== 0) await installPackage('python3');
 });
 
-it('is Python', () => {
+it('the client of the documentation runs in Python', () => {
   const config = parse(readFileSync(`${folder}/gateway.config.yml`, 'utf8'));
   const operations = operationViews(publishedDocument(publishedContracts(config, folder)));
   const programs = operations.map((operation) =>

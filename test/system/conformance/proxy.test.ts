@@ -248,13 +248,13 @@ describe('a walk through Prism', () => {
     await visit('listOrders', 200, { token: staff, query: { accountId: 'all', limit: '5' } });
   });
 
-  it('visits every operation of the document', () => {
+  it('a walk through Prism visits every operation of the document', () => {
     expect([...operations.keys()].filter((operationId) => !visited.has(operationId))).toEqual([]);
   });
 });
 
 describe('Prism', () => {
-  it('rejects a request that does not conform to the document', async () => {
+  it('Prism rejects a request that does not conform to the document', async () => {
     const response = await fetch(`${prism.url}/v1/tokens`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -263,7 +263,7 @@ describe('Prism', () => {
     expect([response.status, await response.text()]).toEqual([422, expect.stringContaining(violation)]);
   });
 
-  it('rejects a response that does not conform to the document', async () => {
+  it('Prism rejects a response that does not conform to the document', async () => {
     const document = JSON.parse(await readFile(join(folder, 'openapi.json'), 'utf8')) as Node;
     Object.assign(toNode(toNode(toNode(document.components).schemas).Pagination), { required: ['absent'] });
     const file = join(folder, 'other.json');

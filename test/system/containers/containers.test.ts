@@ -29,14 +29,14 @@ afterAll(async () => {
 });
 
 describe('through the published port', () => {
-  it('shows no e-mails', async () => {
+  it('the gateway shows no e-mails', async () => {
     expect(await client.call('GET', '/mail')).toMatchObject({ status: 404 });
     // From inside the container as well.
     const inside = "fetch('http://localhost:8080/mail').then(({ status }) => console.log(status))";
     expect(await shop.script('gateway', inside)).toBe(404);
   });
 
-  it('serves the whole life cycle of an account and an order', async () => {
+  it('the gateway serves the whole life cycle of an account and an order', async () => {
     const staff = await client.register('catalogue:write', 'orders:fulfil');
     const productId = await client.createProduct(staff, 2);
     const customer = await client.register();
@@ -83,7 +83,7 @@ describe('through the published port', () => {
     expect(rests[1]).toBeLessThan(rests[0] as number);
   });
 
-  it('header fields beyond the limit are rejected by the gateway', async () => {
+  it('%s', async () => {
     const answer = await fetch(`${shop.url}/v1/products`, { headers: { 'X-Long': 'x'.repeat(20_000) } });
     expect([answer.status, await answer.json()]).toEqual([
       431,
@@ -113,7 +113,7 @@ describe('PostgreSQL', () => {
   /** A table that every schema has. */
   const tableOf = (service: ServiceName): string => `${service}.outbox`;
 
-  it.each(services)('rejects %s everything outside its schema', async (service) => {
+  it.each(services)('PostgreSQL rejects %s everything outside its schema', async (service) => {
     const own = `SELECT count(*) FROM ${tableOf(service)}`;
     const foreign = services
       .filter((other) => other !== service)
@@ -136,7 +136,7 @@ describe('PostgreSQL', () => {
     expect(results).toEqual({ [own]: 'ok', ...refused });
   });
 
-  it.each(services)("rejects %s the server's own databases", async (service) => {
+  it.each(services)("PostgreSQL rejects %s the server's own databases", async (service) => {
     for (const database of ['postgres', 'template1']) {
       const results = await shop.script(service, databaseAttempts(['SELECT 1'], database));
       expect(results).toEqual({ 'SELECT 1': '42501' });
@@ -251,7 +251,7 @@ describe('a container', () => {
 });
 
 describe('an image', () => {
-  it('builds small images without secrets, shells and tests', async () => {
+  it('the build builds small images without secrets, shells and tests', async () => {
     const secrets = await shop.script<string[]>(
       'orders',
       `const { readdirSync, readFileSync } = require('node:fs');
@@ -284,7 +284,7 @@ describe('an image', () => {
 
 describe('the operator', () => {
   it(
-    'brings products from a file, and finds that the stock adds up',
+    'the operator brings products from a file, and finds that the stock adds up',
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'shop-files-'));
       try {
@@ -321,7 +321,7 @@ describe('replicas', () => {
     return containers.flat().map(({ id }) => id);
   }
 
-  it('are all replaced, and gateways restarted, under load without a lost request', async () => {
+  it('replicas are all replaced, and gateways restarted, under load without a lost request', async () => {
     const shopping = await startShopping(client);
     const before = await processIds();
     await shop.change('update');
@@ -335,7 +335,7 @@ describe('replicas', () => {
     await expectOneMailEach(client, placed);
   }, 900_000);
 
-  it('are replaced after an update that ended while it stopped an old container', async () => {
+  it('replicas are replaced after an update that ended while it stopped an old container', async () => {
     const [old] = await shop.containersOf('notifications');
     await shop.scale({ notifications: 2 });
     const interrupted = (await shop.containersOf('notifications')).map(({ id }) => id);
@@ -346,7 +346,7 @@ describe('replicas', () => {
     expect(interrupted).not.toContain(left[0]);
   }, 600_000);
 
-  it('cannot be made of a server that has its data in a volume', async () => {
+  it('replicas cannot be made of a server that has its data in a volume', async () => {
     await expect(shop.change('update', 'postgres')).rejects.toThrow('cannot replace postgres');
     expect(await shop.containersOf('postgres')).toHaveLength(1);
   });

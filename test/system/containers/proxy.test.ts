@@ -92,7 +92,7 @@ const clients = [
   { does: 'reads nothing', sends: get, drips: false, reads: false, within: 100, last: '' },
 ];
 
-it('closes idle, slow and silent connections, and serves another address meanwhile', async () => {
+it('the proxy closes idle, slow and silent connections, and serves another address meanwhile', async () => {
   const each = 10;
   const gateway = await startGateway({ TRUSTED_PROXIES: '1' });
   const large = Buffer.alloc(8 << 20, 'x');
@@ -139,7 +139,7 @@ it('closes idle, slow and silent connections, and serves another address meanwhi
   }
 });
 
-it('rejects a request line that names another protocol than HTTP', async () => {
+it('the proxy rejects a request line that names another protocol than HTTP', async () => {
   await withProxy({ CONNECTION_LIMIT_PER_ADDRESS: '10' }, async (port) => {
     await eventually(async () => expect((await open(port)).destroyed).toBe(false));
     const socket = await open(port);

@@ -19,16 +19,16 @@ beforeAll(async () => {
 });
 
 describe('promtool', () => {
-  it('finds no fault in the configuration and the rules that it names', async () => {
+  it('promtool finds no fault in the configuration and the rules that it names', async () => {
     const said = await promtool('check', 'config', `${observability}/prometheus.yaml`);
     expect(said).toContain(`${alertRules().length} rules found`);
   });
 
-  it('confirms every test case', async () => {
+  it('promtool confirms every test case', async () => {
     expect(await promtool('test', 'rules', cases)).toContain('SUCCESS');
   });
 
-  it('detects a rule that does not fire', async () => {
+  it('promtool detects a rule that does not fire', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'shop-rules-'));
     const broken = readFileSync(rules, 'utf8').replace('shop_outbox_lag) > 30', 'shop_outbox_lag) > 3000');
     await writeFile(join(folder, 'shop.yaml'), broken);
@@ -42,7 +42,7 @@ describe('promtool', () => {
 });
 
 describe.each(alertRules())('$alert', ({ alert, annotations, labels }) => {
-  it('has a test case', () => {
+  it('each alert has a test case', () => {
     const { tests } = parse(readFileSync(cases, 'utf8')) as {
       tests: { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] }[];
     };
@@ -50,7 +50,7 @@ describe.each(alertRules())('$alert', ({ alert, annotations, labels }) => {
     expect(firing.map(({ alertname }) => alertname)).toContain(alert);
   });
 
-  it('refers to a runbook', () => {
+  it('each alert refers to a runbook', () => {
     const page = readFileSync(join(root, annotations.runbook), 'utf8');
     expect(page).toContain(`Alert \`${alert}\`, severity \`${labels.severity}\`.`);
     for (const heading of ['## What to do', '## Meanwhile']) expect(page).toContain(heading);

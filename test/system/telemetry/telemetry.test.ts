@@ -176,23 +176,26 @@ describe('metrics', () => {
       await eventually(() => expect(exported().has('shop.pages.age')).toBe(true), 30_000);
     });
 
-    it('are all that the processes export', () => {
+    it('the metrics of shared/contracts/metrics.yaml are all that the processes export', () => {
       expect([...exported().keys()].sort()).toEqual([...documentedMetrics.keys()].sort());
     });
 
-    it.each([...documentedMetrics])('are exported as documented: %s', (name, documented) => {
-      const { attributes: combinations = [], ...metric } = exported().get(name) ?? {};
-      const { kind, unit, boundaries = [], attributes = [], sometimes = [] } = documented;
-      expect(metric).toEqual({ kind, unit, boundaries });
-      const permitted = [...attributes, ...sometimes];
-      for (const combination of combinations) {
-        expect(combination).toEqual(expect.arrayContaining([...attributes]));
-        expect(combination.filter((attribute) => !permitted.includes(attribute))).toEqual([]);
-      }
-      // No request fails here.
-      const seen = new Set(combinations.flat());
-      expect(sometimes.filter((attribute) => attribute !== 'error.type' && !seen.has(attribute))).toEqual([]);
-    });
+    it.each([...documentedMetrics])(
+      'the metrics of shared/contracts/metrics.yaml are exported as documented: %s',
+      (name, documented) => {
+        const { attributes: combinations = [], ...metric } = exported().get(name) ?? {};
+        const { kind, unit, boundaries = [], attributes = [], sometimes = [] } = documented;
+        expect(metric).toEqual({ kind, unit, boundaries });
+        const permitted = [...attributes, ...sometimes];
+        for (const combination of combinations) {
+          expect(combination).toEqual(expect.arrayContaining([...attributes]));
+          expect(combination.filter((attribute) => !permitted.includes(attribute))).toEqual([]);
+        }
+        // No request fails here.
+        const seen = new Set(combinations.flat());
+        expect(sometimes.filter((attribute) => attribute !== 'error.type' && !seen.has(attribute))).toEqual([]);
+      },
+    );
   });
 
   it('metrics are sent to the collector by every process', async () => {

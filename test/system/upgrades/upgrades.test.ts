@@ -70,7 +70,7 @@ describe.each([
   let held: Possessions;
   let reset: { readonly email: string; readonly token: string };
 
-  it('loses no request while each process is replaced', async () => {
+  it('an upgrade loses no request while each process is replaced', async () => {
     held = await acquire(shop, journal, productIds, `holder-of-${from}`);
     await member(`forgetful-of-${from}`);
     const email = `forgetful-of-${from}@example.com`;
@@ -113,18 +113,18 @@ describe.each([
     expect(endings).toEqual(shop.processes.map(() => [0, null]));
   }, 900_000);
 
-  it('continues the lists of orders and products after a cursor of the other release', async () => {
+  it('an upgrade continues the lists of orders and products after a cursor of the other release', async () => {
     for (const { path, ids, cursor } of held.lists) {
       const page = await send(shop, `${path}?limit=1&cursor=${cursor}`, { token: held.accessToken });
       expect(page).toMatchObject({ status: 200, body: { items: [{ id: ids[1] }] } });
     }
   });
 
-  it('repeats the response of the other release to an idempotency key', async () => {
+  it('an upgrade repeats the response of the other release to an idempotency key', async () => {
     expect(await repeat(shop, held.accessToken, held.order)).toEqual({ status: 201, replayed: true, body: held.view });
   });
 
-  it('accepts an access token, and renews a refresh token, of the other release', async () => {
+  it('an upgrade accepts an access token, and renews a refresh token, of the other release', async () => {
     const { accessToken, refreshToken, accountId } = held;
     const me = await send(shop, '/v1/accounts/me', { token: accessToken });
     expect(me).toMatchObject({ status: 200, body: { id: accountId } });
@@ -134,7 +134,7 @@ describe.each([
     expect(again).toMatchObject({ status: 200, body: { id: accountId } });
   });
 
-  it('verifies an address by a token of the other release, and sends its queued e-mail', async () => {
+  it('an upgrade verifies an address by a token of the other release, and sends its queued e-mail', async () => {
     const { orderId = '' } = held.order;
     expect(await emailsAbout(shop, orderId)).toBe(0);
     const body = { token: held.verificationToken };
@@ -142,14 +142,14 @@ describe.each([
     await untilEmailed(shop, held.order);
   });
 
-  it('sets a password by a token of the other release', async () => {
+  it('an upgrade sets a password by a token of the other release', async () => {
     const body = { token: reset.token, password: `${password} and longer` };
     expect((await send(shop, '/v1/password-resets/confirm', { body })).status).toBe(204);
     const logIn = await send(shop, '/v1/tokens', { body: { email: reset.email, password: body.password } });
     expect(logIn.status).toBe(200);
   });
 
-  it('has lost nothing, and nothing happened twice', async () => {
+  it('an upgrade has lost nothing, and nothing happened twice', async () => {
     expect(await untilQuiet(shop, patience)).toEqual([]);
     const initial = new Map(productIds.map((id) => [id, stock]));
     expect(await violations(shop, journal, initial)).toEqual([]);

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-it('repeats each event of the types since a time, over several batches and moments with many events', async () => {
+it('republishEvents repeats each event of the types since a time, over several batches and moments with many events', async () => {
   await store.published(3_000);
   await store.published(5_000, eventType, "now() - interval '71 hours'");
   await store.published(3_000, 'order.created.v1');
@@ -24,7 +24,7 @@ it('repeats each event of the types since a time, over several batches and momen
   expect(rows).toEqual([{ type: eventType, count: 8_000 }]);
 });
 
-it('repeats an event that another transaction changes meanwhile, such as the erasure of an account', async () => {
+it('republishEvents repeats an event that another transaction changes meanwhile, such as the erasure of an account', async () => {
   await store.published(3);
   const other = await store.database.pool.connect();
   try {
@@ -43,7 +43,7 @@ it('repeats an event that another transaction changes meanwhile, such as the era
   expect(await store.unpublished()).toHaveLength(3);
 });
 
-it('has them due at most so many a second, the oldest first', async () => {
+it('republishEvents has them due at most so many a second, the oldest first', async () => {
   await store.published(5_000);
   await republishEvents(store.database.pool, [eventType], threeDaysAgo());
   const { rows } = await store.database.pool.query<{ count: number; newest: Date }>(

@@ -40,7 +40,7 @@ describe('a deleted queue', () => {
       ({ event_id }) => event_id,
     );
 
-  it('exists again while its consumer works, is reported once, and republished events take effect once', async () => {
+  it('a deleted queue exists again while its consumer works, is reported once, and republished events take effect once', async () => {
     const transport = await connectTransport({ url, name: 'service', topology, log: watched });
     const relay = startRelay({ databaseUrl: store.url, transport, source: '/test', log });
     const stop = await consume({
@@ -92,7 +92,7 @@ describe('a deleted queue', () => {
     await transport.close();
   });
 
-  it('exists again after the next connection of a process that publishes', async () => {
+  it('a deleted queue exists again after the next connection of a process that publishes', async () => {
     const transport = await connectTransport({ url, name: 'service', topology, log });
     const relay = startRelay({ databaseUrl: store.url, transport, source: '/test', log });
     await deleteQueue();

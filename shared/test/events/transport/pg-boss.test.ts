@@ -129,7 +129,7 @@ describe('the embedded queue', () => {
     await transport.close();
   });
 
-  it('identifies a dead letter by the id of its event, also when it fails again', async () => {
+  it('the embedded queue identifies a dead letter by the id of its event, also when it fails again', async () => {
     const consumers = { failing: ['order.shipped.v1'] };
     const often: Topology = { consumers, retries: 6, retryDelay: 0 };
     const transport = await connectTransport({ url: proxy.url, name: 'failing test', topology: often, log });
