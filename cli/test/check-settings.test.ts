@@ -39,7 +39,7 @@ describe('the mistakes in the settings', () => {
     ]);
   });
 
-  it('the configuration errors in the settings are none when no variable is set', async () => {
+  it('the check finds no configuration errors when no variable is set', async () => {
     expect(await settingsMistakes({})).toEqual([]);
   });
 });

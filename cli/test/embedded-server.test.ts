@@ -54,7 +54,7 @@ describe('the embedded server of a running shop', () => {
     expect(said).toEqual([]);
   });
 
-  it('the embedded server of a running shop is not created anew when its data was deleted, and the reason names what is gone', async () => {
+  it('the server is not created anew when its data was deleted, and the reason names the missing data', async () => {
     const dataDir = join(folder, 'deleted');
     await start(dataDir);
     await rm(dataDir, { recursive: true });

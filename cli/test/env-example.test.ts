@@ -74,7 +74,7 @@ describe('docker-compose.yml', () => {
   const { services } = readCompose();
 
   it.each(Object.keys(readers).filter((name) => name !== 'shop'))(
-    'docker-compose.yml gives %s what it reads, and nothing else',
+    'docker-compose.yml passes to %s exactly the variables that it reads',
     (name) => {
       const given = Object.keys(services[name]?.environment ?? {}).map((variable) => variable.replace(/_FILE$/, ''));
       const known = [...(documented().get(name)?.keys() ?? [])];

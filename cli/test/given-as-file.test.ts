@@ -91,7 +91,7 @@ describe('the page of e-mails of npm start', () => {
     expect(await gatewayOf(given)).not.toHaveProperty('PASSWORD_RESET_URL');
   });
 
-  it('the page of e-mails of npm start has no address behind proxies, where the gateway does not serve it', async () => {
+  it('the page of e-mails does not exist behind proxies, where the gateway does not serve it', async () => {
     const addressed = async (given: NodeJS.ProcessEnv) => {
       const shop = await wiring(given);
       return [hasMailPages(shop), (await shopProcesses(shop))[0]?.environment.PASSWORD_RESET_URL];

@@ -19,7 +19,7 @@ async function run(...given: string[]): Promise<{ output: string; loaded: readon
   return { output: stdout, loaded: stderr.trim().split('\n') };
 }
 
-it('the help of the whole command line loads none of the modules of its commands', async () => {
+it('the help of the whole command line loads no module of its commands', async () => {
   const { output, loaded } = await run('--help');
   expect(output).toMatch(/^ {2}orders +list, show, advance and cancel orders$/m);
   expect(output).toMatch(/^ {2}completion +print the completion script of a shell$/m);

@@ -34,7 +34,7 @@ describe.each(installations)('the command line of an installation by %s', (insta
     );
   });
 
-  it('the command line names the command that shows what is wrong', async () => {
+  it('the command line names the command that shows the fault', async () => {
     expect((await run({ DATABASE_URL: database }, 'staff', 'list')).complaints).toMatch(
       new RegExp(`^the database does not answer: .*; ${examine} shows more\n$`),
     );
@@ -47,13 +47,16 @@ describe.each(installations)('the command line of an installation by %s', (insta
 });
 
 describe.each(installations.slice(1))('by %s', (installation, _start, _shop, examine) => {
-  it.each(['status', 'doctor'])('%s refers to the command that shows the processes', async (command) => {
-    expect(await runShop(folder, { SHOP_INSTALLATION: installation }, command)).toEqual({
-      code: 1,
-      output: '',
-      complaints: `${command} works with a shop of npm start only: run ${examine}\n`,
-    });
-  });
+  it.each(['status', 'doctor'])(
+    'the message for installations by %s names the command that shows the processes',
+    async (command) => {
+      expect(await runShop(folder, { SHOP_INSTALLATION: installation }, command)).toEqual({
+        code: 1,
+        output: '',
+        complaints: `${command} works with a shop of npm start only: run ${examine}\n`,
+      });
+    },
+  );
 
   it('the command logs refers to the logs of the containers', async () => {
     const { code, complaints } = await runShop(folder, { SHOP_INSTALLATION: installation }, 'logs', 'orders');

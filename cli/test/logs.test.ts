@@ -55,7 +55,7 @@ it('the command logs rejects a process without a log and a folder without logs',
   expect(elsewhere.complaints).toContain('run npm start, or set SHOP_DATA_DIR');
 });
 
-it('the command logs follows the logs, also over a line that is written in two parts and a log that is put aside', async () => {
+it('the command logs follows the logs, also for a line that is written in two parts and a rotated log', async () => {
   const child = spawn(process.execPath, ['cli/src/shop.ts', 'logs', '-f', '--lines', '1'], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: { ...plainEnvironment(), SHOP_DATA_DIR: dataDir },

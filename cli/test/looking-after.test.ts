@@ -426,7 +426,7 @@ describe('a backup', () => {
     await rm(temporary, { recursive: true });
   });
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('a backup that %s ends leaves no data behind', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('a backup that %s stops leaves no data', async (signal) => {
     const interrupted = join(folder, 'interrupted');
     // The backup waits for a table that is locked.
     await withClient({ url: running.databases.orders ?? '' }, async (client) => {

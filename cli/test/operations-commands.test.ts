@@ -206,7 +206,7 @@ describe('stock verify', () => {
 });
 
 describe('stock holds', () => {
-  it('the command stock holds lists what accounts hold in orders that nobody has begun to process', async () => {
+  it('the command stock holds lists the units that accounts reserve in unprocessed orders', async () => {
     expect((await runShop(dataDir, 'stock', 'holds')).output).toBe(
       'No account holds stock in orders that nobody has begun to process.\n',
     );

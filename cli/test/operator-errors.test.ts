@@ -18,21 +18,18 @@ const commands = [
   ['trace', '01931f70-6a10-7b52-9c3e-2f4d8e6a0b01'],
 ];
 
-it.each(commands)(
-  'the command line reports that none of the addresses of the database answers: %s %s',
-  async (...words) => {
-    const environment = {
-      DATABASE_URL: 'postgres://someone:secret@database.example:1/shop',
-      KEY_ENCRYPTION_SECRET: 'x'.repeat(32),
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(twoAddresses)}`,
-    };
-    expect(await runShop('/nowhere', environment, ...words)).toEqual({
-      code: 1,
-      output: '',
-      complaints: expect.stringMatching(/^the database does not answer: is it started\? \(.*ECONNREFUSED.*\); .*\n$/),
-    });
-  },
-);
+it.each(commands)('the command line reports that no address of the database responds: %s %s', async (...words) => {
+  const environment = {
+    DATABASE_URL: 'postgres://someone:secret@database.example:1/shop',
+    KEY_ENCRYPTION_SECRET: 'x'.repeat(32),
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(twoAddresses)}`,
+  };
+  expect(await runShop('/nowhere', environment, ...words)).toEqual({
+    code: 1,
+    output: '',
+    complaints: expect.stringMatching(/^the database does not answer: is it started\? \(.*ECONNREFUSED.*\); .*\n$/),
+  });
+});
 
 it.each([
   [['keys', 'list'], 'KEY_ENCRYPTION_SECRET must have at least 32 characters\n'],

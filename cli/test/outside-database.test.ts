@@ -58,7 +58,7 @@ function passwords(): Promise<unknown[]> {
 }
 
 describe('a database behind DATABASE_URL', () => {
-  it('a database behind DATABASE_URL can be restored into, and its backup equals the restored one', async () => {
+  it('a restore fills the database of DATABASE_URL, and a backup of it equals the restored one', async () => {
     const first = join(folder, 'first');
     expect(await runShop(join(folder, 'data'), 'seed', '--products', '321')).toMatchObject({ code: 0 });
     expect(await runShop(join(folder, 'data'), 'backup', first)).toMatchObject({ code: 0 });
@@ -75,7 +75,7 @@ describe('a database behind DATABASE_URL', () => {
     expect(elsewhere.output).toContain('No secrets are in it');
   });
 
-  it('a database behind DATABASE_URL keeps its data and its passwords when a restore is rejected, with any data folder', async () => {
+  it('a rejected restore does not change data and passwords of the database, with any data folder', async () => {
     const before = await passwords();
     expect(before).toHaveLength(schemas.length);
     expect(await runShop(join(folder, 'fresh'), at('bazaar'), 'restore', join(folder, 'first'))).toMatchObject({
@@ -85,7 +85,7 @@ describe('a database behind DATABASE_URL', () => {
     expect(await passwords()).toEqual(before);
   });
 
-  it('a database behind DATABASE_URL rejects a restore with the data folder of another shop, whose secrets would be replaced', async () => {
+  it('a restore is rejected when the data folder belongs to another shop, because its secrets would be replaced', async () => {
     const data = join(folder, 'data');
     const secrets = await readFile(join(data, 'secrets.json'), 'utf8');
     expect(await runShop(data, at('another'), 'restore', join(folder, 'first'))).toEqual({
@@ -98,7 +98,7 @@ describe('a database behind DATABASE_URL', () => {
     expect(await readFile(join(data, 'secrets.json'), 'utf8')).toBe(secrets);
   });
 
-  it('a database behind DATABASE_URL is named shop when the URL contains no name, for a restore and for every other command', async () => {
+  it('the database is called shop when DATABASE_URL contains no name, for every command', async () => {
     const unnamed = { ...at(''), DATABASE_URL: at('').DATABASE_URL.replace(/\/$/, '') };
     expect(await run(unnamed, 'orders', 'list')).toMatchObject({
       code: 1,
@@ -112,7 +112,7 @@ describe('a database behind DATABASE_URL', () => {
     });
   });
 
-  it('a database behind DATABASE_URL can be used with every command', async () => {
+  it('every command accepts the database of DATABASE_URL', async () => {
     const status = await run(at('bazaar'), 'status', '--json');
     expect(status.code).toBe(1);
     expect(JSON.parse(status.output)).toMatchObject({
@@ -127,7 +127,7 @@ describe('a database behind DATABASE_URL', () => {
     expect(doctor).toMatchObject({ code: 0, output: expect.stringMatching(/^migrations orders +ok /m) });
   });
 
-  it('a database behind DATABASE_URL is reported with what to do when it lacks migrations or tables, or does not exist', async () => {
+  it('the command reports the remedy when the database lacks migrations or tables, or does not exist', async () => {
     const client = new pg.Client({ connectionString: at('bazaar').DATABASE_URL });
     await client.connect();
     await client.query("DELETE FROM orders.migrations WHERE name LIKE '0001%'");

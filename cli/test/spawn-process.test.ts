@@ -65,7 +65,7 @@ describe('a run', () => {
     await expect(job.ready).rejects.toThrow(/^broken: TypeError: no such thing$/);
   });
 
-  it('a run of a service is waited for without a limit, and what it lacks is said again and again', async () => {
+  it('the launcher waits for a service without a limit, and repeats the missing dependency in the output', async () => {
     const [port = 0] = await freePorts(1);
     const waiting: string[] = [];
     const service = await run(

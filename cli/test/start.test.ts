@@ -120,7 +120,7 @@ describe('a start on kept data', () => {
     expect((await runningShop(dataDir)).databases).toEqual(running.databases);
   });
 
-  it('a start on kept data goes on when nobody reads its output, and leaves nothing running after SIGTERM', async () => {
+  it('the shop continues when its output is closed, and leaves no process after SIGTERM', async () => {
     shop.child.stdout?.destroy();
     shop.child.stderr?.destroy();
     const killed = await processIdOf(dataDir, 'orders');
@@ -182,7 +182,7 @@ describe('a start', () => {
 });
 
 describe('a shop whose data folder is deleted', () => {
-  it('a shop whose data folder is deleted stops, says what is gone, and creates nothing in its place', async () => {
+  it('a shop with a deleted data folder stops, reports the missing folder, and creates nothing in its place', async () => {
     const dir = join(folder, 'deleted');
     const shop = await launch({}, dir);
     await shop.ready;

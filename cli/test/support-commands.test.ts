@@ -112,7 +112,7 @@ it('the command accounts sends an e-mail to set a new password, up to 5 an hour'
   }, 40_000);
 });
 
-it('the command accounts lists what was done, to an account and to all, with the reasons', async () => {
+it('the command accounts lists the actions on one account and on all accounts, with the reasons', async () => {
   const entries = await ask<{ action: string; by: string; reason: string }[]>('accounts', 'audit', accountId);
   expect(entries.filter(({ by }) => by === 'operator').map(({ action, reason }) => [action, reason])).toEqual([
     ...Array.from({ length: 5 }, () => ['password-reset-sent', 'Asked']),

@@ -127,7 +127,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('a list on a path with an id takes the id first, and sends parameters that are no filter unchanged', async () => {
+  it('a list on a path with an id takes the id first, and sends parameters that are not filters unchanged', async () => {
     const shop = await clientOf(page);
     await shop.accounts.listAudit(id, { action: ['login', 'login-failed'] }, { limit: 5 }).next();
     await shop.accounts.find({ q: 'kim: "park"' }).next();

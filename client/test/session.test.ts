@@ -388,7 +388,7 @@ describe('a caller that aborts while a token is renewed', () => {
   it.each([
     ['because it is about to expire', tokens('A', 10)],
     ['because it is refused', tokens('A')],
-  ])('%s ends immediately, and the others get the new token', async (_name, held) => {
+  ])('an aborted call (%s) rejects immediately, and the other calls get the new token', async (_name, held) => {
     const renewal = heldBack();
     const shop = await clientWith(
       ({ line, headers }) => {

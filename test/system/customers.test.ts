@@ -177,7 +177,7 @@ describe('the recipient of an order', () => {
     }
   });
 
-  it('the recipient of an order is the account owner when the customer named nobody, for staff', async () => {
+  it('the recipient of an order is the account owner when the order names no recipient', async () => {
     const { name } = (await view(unnamed, reader)).body.customer;
     const address = { street_address: '12 St James’s Square', city: 'London' };
     expect((await view(unnamed, reader)).body.shipping_address).toEqual({ recipient: name, ...address });

@@ -176,7 +176,7 @@ describe('an erasure', () => {
     }
   });
 
-  it('an erasure leaves everything as it is until its time, and nobody logs in from then on', async () => {
+  it('an erasure changes nothing until its time, and rejects log-ins from then on', async () => {
     expect((await call('POST', '/v1/tokens', { email: ada.email, password })).status).toBe(200);
     const refresh = (await call('POST', '/v1/tokens', { email: ada.email, password })).body.refresh_token;
     expect((await searchEverything()).length).toBeGreaterThan(5);

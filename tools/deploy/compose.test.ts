@@ -26,7 +26,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('docker-compose.yml builds the images of the shop, and looks for none of them in a registry', () => {
+  it('docker-compose.yml builds the images of the shop, and pulls none of them from a registry', () => {
     const own = Object.values(services).filter(({ image }) => image?.startsWith('shop/'));
     expect(own.length).toBeGreaterThan(processes.length);
     for (const service of own) expect(service).toMatchObject({ build: expect.anything(), pull_policy: 'never' });

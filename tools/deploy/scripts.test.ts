@@ -148,18 +148,15 @@ describe('deploy/compose.sh', () => {
     ['SIGINT', '0', /^exec new/],
     ['SIGTERM', '0', /^exec new/],
     ['SIGTERM', '1', /--scale/],
-  ] as const)(
-    'deploy/compose.sh leaves no further container behind when %s ends it',
-    async (signal, STARTING, moment) => {
-      const child = spawn(`${root}deploy/compose.sh`, ['rotate', 'cursors'], { env: environment({ STARTING }) });
-      await eventually(() => expect(calls()).toContainEqual(expect.stringMatching(moment)));
-      child.kill(signal);
-      const [code] = await once(child, 'close');
-      expect(code).toBe(130);
-      expect(calls()).toContain('rm --force new');
-      expect(calls().filter((call) => call.startsWith('stop'))).toEqual([]);
-    },
-  );
+  ] as const)('deploy/compose.sh leaves no further container when %s stops it', async (signal, STARTING, moment) => {
+    const child = spawn(`${root}deploy/compose.sh`, ['rotate', 'cursors'], { env: environment({ STARTING }) });
+    await eventually(() => expect(calls()).toContainEqual(expect.stringMatching(moment)));
+    child.kill(signal);
+    const [code] = await once(child, 'close');
+    expect(code).toBe(130);
+    expect(calls()).toContain('rm --force new');
+    expect(calls().filter((call) => call.startsWith('stop'))).toEqual([]);
+  });
 
   it.each([
     ['postgres://catalogue:secret@replica/shop', 1],
@@ -329,7 +326,7 @@ describe('deploy/kubernetes.sh', () => {
     ['fails', { FAILING: 'get secret' }, 1],
     ['is interrupted', { SIGNAL: 'INT' }, 130],
     ['is terminated', { SIGNAL: 'TERM' }, 130],
-  ])('deploy/kubernetes.sh leaves no lock behind when it %s', (_, given, code) => {
+  ])('deploy/kubernetes.sh leaves no lock when it %s', (_, given, code) => {
     const { status, locks } = runKubernetes(['rotate', 'cursors'], given);
     expect([status, locks]).toEqual([code, ['create configmap', 'delete configmap']]);
   });

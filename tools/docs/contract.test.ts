@@ -126,7 +126,7 @@ describe('the published document', () => {
     ['post /v1/password-resets', 'At most 5 attempts a minute for one e-mail address from one client address.'],
     ['post /v1/accounts/{accountId}/erase', 'At most 30 refusals with 403 a minute for one account.'],
     ['post /v1/orders', 'At most 1000 requests within a second for all accounts of one address.'],
-  ])('%s states: %s', (operation, text) => {
+  ])('the description of %s states: %s', (operation, text) => {
     const found = operations.find(({ name }) => name === operation);
     expect(textOf(found?.node.description)).toContain(text);
   });
@@ -147,7 +147,7 @@ describe('the published document', () => {
     expect(silent).toEqual([]);
   });
 
-  it.each(operations)('$name lists its error responses', ({ path, node, parameters }) => {
+  it.each(operations)('the published document lists the error responses of $name', ({ path, node, parameters }) => {
     const has = (name: string): boolean => parameters.some((parameter) => parameter.name === name);
     const security = Array.isArray(node.security) ? node.security.filter(isNode) : [];
     const isOptional = security.some((requirement) => Object.keys(requirement).length === 0);

@@ -144,7 +144,7 @@ describe('a new service', () => {
       return (await response.json()) as T;
     }
 
-    it('a new service answers behind the gateway, and handles the events of the other services', async () => {
+    it('a new service responds through the gateway, and handles the events of the other services', async () => {
       const customer = { name: 'Ada', email: 'ada@example.org', password: 'a quiet green door' };
       await call('POST', '/v1/accounts', undefined, customer);
       const credentials = { email: customer.email, password: customer.password };

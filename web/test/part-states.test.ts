@@ -64,7 +64,7 @@ describe('a service', () => {
     ['is slow', well, { most: 1_000 }, ['impaired', 'slow requests']],
     ['was slow at one of few requests', well, { requests: 99, most: 1_000 }, ['ready']],
     ['waits with its events, which is said elsewhere', well, { lag: 60, failing: ['outboxLag'] }, ['ready']],
-  ] as const)('%s', (_what, seen, said, expected) => {
+  ] as const)('the board shows the state of a service that %s', (_what, seen, said, expected) => {
     expect(partOf('process', 'orders', seen, shop([said]))).toEqual(expected);
   });
 

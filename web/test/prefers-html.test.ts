@@ -16,6 +16,6 @@ it.each([
   ['text/html;q=0', false],
   ['text/html;q=nonsense', false],
   ['image/png', false],
-])('%s: %s', (accept, expected) => {
+])('prefersHtml for the Accept header %s is %s', (accept, expected) => {
   expect(prefersHtml(accept)).toBe(expected);
 });

@@ -83,7 +83,7 @@ describe('with a list of origins', () => {
     ['the same host with another port', `${page}:8443`],
     ['an opaque origin', 'null'],
     ['a list', `${page}, ${page}`],
-  ])('%s can read nothing, and caches keep the origins apart', async (_name, origin) => {
+  ])('a page of %s cannot read a response, and caches separate the origins', async (_name, origin) => {
     for (const headers of [{}, preflight]) {
       const answer = await ask('OPTIONS', '/v1/products', { Origin: origin, ...headers });
       expect(fieldsOf(answer)).toEqual([]);

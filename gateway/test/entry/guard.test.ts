@@ -201,7 +201,7 @@ describe('a repeated header field that may occur once is answered with 400', () 
   it.each([
     ['Content-Length', '0'],
     ['Transfer-Encoding', 'chunked'],
-  ])('%s', async (name, value) => {
+  ])('a repeated field %s that frames the body returns 400', async (name, value) => {
     const fields = `${name}: ${value}\r\n`.repeat(2);
     const { answers } = await sendRaw(
       gateway.port,
@@ -221,7 +221,7 @@ describe('a method that is not allowed', () => {
     ['TRACE', 'GET, HEAD, OPTIONS, POST'],
     ['PROPFIND', 'GET, HEAD, OPTIONS, POST'],
     ['CONNECT', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'],
-  ])('%s', async (method, allow) => {
+  ])('the method %s returns 405 with the allowed methods', async (method, allow) => {
     const { answers } = await sendRaw(gateway.port, `${method} /v1/orders HTTP/1.1\r\nHost: shop\r\n\r\n`);
     expect(answers[0]).toMatchObject({ status: 405, headers: { 'content-type': 'application/problem+json', allow } });
   });

@@ -164,7 +164,7 @@ describe('the shipped configuration', () => {
     expect(statuses(await all(310, change))).toEqual({ 200: 300, 429: 10 });
   });
 
-  it('the shipped configuration takes nothing from the share of a network for what it rejects to one account', async () => {
+  it('requests that are rejected for one account do not use up the limit of its network', async () => {
     shipped.service.answer = (_request, response) => void response.end();
     const changes = (token: string) => async () => {
       const headers = { Authorization: `Bearer ${token}`, 'X-Forwarded-For': '192.0.2.77' };
@@ -389,7 +389,7 @@ describe('refusals', () => {
 });
 
 describe('the accounts of one client address', () => {
-  it('the accounts of one client address share ten times the rate of one account', async () => {
+  it('the accounts of one client address share a limit of ten times the rate of one account', async () => {
     const tokens = await all(60, () => gateway.issuer.sign());
     gateway.service.answer = (_request, response) => void response.end();
     for (let attempt = 1; ; attempt += 1) {

@@ -95,7 +95,7 @@ describe('/mail', () => {
     expect([status, text.match(/This file is no e-mail: /g)]).toEqual([200, ['This file is no e-mail: ']]);
   });
 
-  it('/mail is empty when the folder does not exist, and 404 behind a proxy', async () => {
+  it('/mail is empty when the folder does not exist, and returns 404 behind a proxy', async () => {
     const settings = { GATEWAY_CONFIG_DIR: config, MAIL_PAGE_DIR: folder, MAIL_PAGE_KEY: key };
     const missing = await startGateway({ ...settings, MAIL_PAGE_DIR: join(folder, 'none') });
     const behind = await startGateway({ ...settings, TRUSTED_PROXIES: '1' });
@@ -245,7 +245,7 @@ describe('a client that is not on this machine', () => {
 });
 
 describe('a gateway that was started alone', () => {
-  it('a gateway that was started alone has none of these pages', async () => {
+  it('a gateway that was started alone does not serve these pages', async () => {
     const alone = await startGateway({ GATEWAY_CONFIG_DIR: config, MAIL_DIR: folder, MAIL_PAGE_DIR: folder });
     try {
       for (const path of ['/mail', '/mail/01.order-received', '/mail/01.order-received/html', '/mail/verify-email'])

@@ -57,7 +57,7 @@ const search = (headers: Record<string, string> = {}) =>
 const staffToken = () => gateway.issuer.sign({ scopes: ['catalogue:write'] });
 
 describe('several addresses', () => {
-  it('several addresses share the requests', async () => {
+  it('the gateway distributes requests over several addresses of a service', async () => {
     const from = [];
     for (let count = 0; count < 8; count += 1) from.push((await ask()).body.from);
     expect(from.filter((port) => port === one.port)).toHaveLength(4);

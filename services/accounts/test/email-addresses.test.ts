@@ -251,7 +251,7 @@ describe('accounts of a former release', () => {
     expect((await find(`email=${encodeURIComponent(unicode)}`)).body.items).toHaveLength(2);
   });
 
-  it('accounts of a previous release can verify an address that they share', async () => {
+  it('two accounts of a previous release with the same address can both verify it', async () => {
     const name = local();
     await post(`${name}@xn--bcher-kva.example`);
     const id = await insertFormer(`${name}@bücher.example`, { email_verified: false });
@@ -273,7 +273,7 @@ describe('accounts of a former release', () => {
     expect((await logIn(accounts, changed.replace('bücher', 'xn--bcher-kva'))).status).toBe(200);
   });
 
-  it('accounts of a previous release with an address that is no longer accepted still log in', async () => {
+  it('an account of a previous release with an address that is no longer accepted can still log in', async () => {
     const email = `${local()}@123.45`;
     const id = await insertFormer(email);
     expect((await logIn(accounts, email.toUpperCase())).status).toBe(200);

@@ -160,7 +160,7 @@ describe('the erasure of an account that never had a verified address', () => {
     expect([resent.status, await countEmails(accounts, stranger.id, 'email-verification')]).toEqual([404, 1]);
   });
 
-  it('the erasure of an account that never had a verified address frees the address, so that nobody can keep its owner from registering it', async () => {
+  it('the erasure frees an unverified address, so that its owner can register it', async () => {
     const stranger = await register(accounts);
     await erase(stranger);
     const { email } = stranger;

@@ -242,7 +242,7 @@ describe('200', () => {
     whole = JSON.parse(text) as Export;
   });
 
-  it('GET /v1/accounts/{accountId}/export has every text and every time that the schemas keep about the account', async () => {
+  it('the export contains every string and every time that the schemas store about the account', async () => {
     const missing: string[] = [];
     for (const service of ['accounts', 'orders', 'notifications'] as const) {
       const kept = await keptBy(service, holder.id);
@@ -257,7 +257,7 @@ describe('200', () => {
     expect(missing).toEqual([]);
   });
 
-  it('GET /v1/accounts/{accountId}/export has the account, its sessions and the tokens that were sent to it', () => {
+  it('the export contains the account, its sessions and the tokens that were sent to it', () => {
     expect(whole.account).toMatchObject({
       id: holder.id,
       email: holder.email,
@@ -288,7 +288,7 @@ describe('200', () => {
     expect(whole.recipient).toMatchObject({ email: holder.email, emailVerified: true, locale: 'de-CH' });
   });
 
-  it('GET /v1/accounts/{accountId}/export has the orders with lines, history, money and reasons', () => {
+  it('the export contains the orders with lines, history, money and reasons', () => {
     expect(whole.orders).toHaveLength(2);
     expect(whole.orders[0]).toEqual({
       id: orderId,
@@ -317,7 +317,7 @@ describe('200', () => {
     expect(whole.orders[1]).toMatchObject({ tracking: { carrier: 'Post' }, history: [{}, {}, { by: 'staff' }] });
   });
 
-  it('GET /v1/accounts/{accountId}/export has no password, no token and nothing of other accounts', async () => {
+  it('the export contains no password, no token and no data of other accounts', async () => {
     const { rows } = await accounts.database.query<{ hash: string }>(
       'SELECT password_hash AS hash FROM accounts WHERE id = $1',
       [holder.id],
@@ -327,7 +327,7 @@ describe('200', () => {
     expect(text).not.toMatch(/argon2|sealedToken|digest|successor|Somebody Else/);
   });
 
-  it('GET /v1/accounts/{accountId}/export is a file that no cache may store', async () => {
+  it('the export is a file that no cache may store', async () => {
     const { headers } = await take(await loggedIn(holder), holder.path);
     expect(headers['cache-control']).toBe('no-store');
     expect(headers['content-disposition']).toBe(`attachment; filename="account-${holder.id}.json"`);
@@ -341,13 +341,13 @@ describe('200', () => {
     expect([answer.status, answer.text]).toEqual([200, '']);
   });
 
-  it('GET /v1/accounts/{accountId}/export is possible without orders', async () => {
+  it('an account without orders can be exported', async () => {
     const newcomer = await register(accounts);
     expect(await exportOf(newcomer)).toMatchObject({ account: { id: newcomer.id }, sessions: [], orders: [] });
     expect(await auditOf(accounts, newcomer.id)).toEqual([{ action: 'exported', detail: {} }]);
   });
 
-  it('GET /v1/accounts/{accountId}/export has every order of a large account once, oldest first, at the ends of pages and between them', async () => {
+  it('the export contains every order of a large account once, oldest first, also at the ends of pages', async () => {
     for (const count of [1, 199, 200, 201, 5_000]) {
       const large = await register(accounts);
       const ids = await addOrders(large.id, count);
@@ -372,7 +372,7 @@ describe('200', () => {
     expect(size).toBeGreaterThan(heap * 1024 * 1024);
   });
 
-  it('GET /v1/accounts/{accountId}/export has every entry of a long audit log once', async () => {
+  it('the export contains every entry of a long audit log once', async () => {
     const busy = await register(accounts);
     await accounts.database.query(
       `INSERT INTO audit_log (id, account_id, action, created_at)

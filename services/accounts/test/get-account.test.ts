@@ -47,7 +47,7 @@ describe('200', () => {
     expect([answer.status, answer.body.id]).toEqual([200, holder.id]);
   });
 
-  it('GET /v1/accounts/{accountId} has the members of the address in one order, whatever order the client sent', async () => {
+  it('the response contains the members of the address in one order, whatever order the client sent', async () => {
     const address = { country: 'CH', city: 'Basel', street_address: 'Lindenweg 4' };
     const { client } = accounts;
     const body = { email: freshEmail(), name: 'Kim', password };
@@ -57,7 +57,7 @@ describe('200', () => {
     expect((await get('/v1/accounts/me', token)).text).toBe(registered.text);
   });
 
-  it('GET /v1/accounts/{accountId} may not be stored by any cache', async () => {
+  it('a response with an account may not be stored by any cache', async () => {
     const { headers } = await get(holder.path, holder.token);
     expect(headers['cache-control']).toBe('no-store');
     expect(headers.vary).toBe('Authorization');

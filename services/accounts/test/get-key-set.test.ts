@@ -65,7 +65,7 @@ describe('200', () => {
     expect(await published()).toEqual(before);
   });
 
-  it('GET /.well-known/jwks.json comes from keys whose private part is encrypted', async () => {
+  it('the private parts of the published keys are stored encrypted', async () => {
     const { rows } = await accounts.database.query("SELECT kid, private_key FROM signing_keys WHERE state = 'current'");
     const [{ kid, private_key: encrypted }] = rows;
     expect(Buffer.from(encrypted, 'base64url').toString('latin1')).not.toContain('PRIVATE KEY');
@@ -190,7 +190,7 @@ describe('a revocation', () => {
     expect(await listKeys(database)).toEqual(before);
   });
 
-  it('a revocation leaves no private part behind', async () => {
+  it('a revocation deletes the private part of the key', async () => {
     const { rows } = await accounts.database.query("SELECT private_key FROM signing_keys WHERE state = 'revoked'");
     expect(rows.length).toBeGreaterThan(0);
     for (const row of rows) expect(row.private_key).toBeNull();

@@ -170,7 +170,7 @@ describe('401', () => {
   });
 
   it.each(['x', 'not an e-mail', "' OR 1=1 --", 'a@example.com\0'.replace('\0', ''), '%'])(
-    'POST /v1/tokens knows no e-mail %j',
+    'a log-in with the unknown e-mail %j returns 401',
     async (email) => {
       expect((await post({ email, password })).status).toBe(401);
     },
@@ -216,7 +216,7 @@ describe('401', () => {
     expect(asAccess.status).toBe(401);
   });
 
-  it('POST /v1/tokens ends the family when a token is reused after its successor, and replies as for an unknown token', async () => {
+  it('reuse of a token after its new token was used revokes the family, and the response is that for an unknown token', async () => {
     const { id, email } = await register(accounts);
     const first = (await logIn(accounts, email)).body.refresh_token;
     const otherFamily = (await logIn(accounts, email)).body.refresh_token;
@@ -235,7 +235,7 @@ describe('401', () => {
     ]);
   });
 
-  it('POST /v1/tokens ends the family when a refresh token is reused after a minute, although its successor is unused', async () => {
+  it('reuse of a refresh token after a minute revokes the family, although the new token is unused', async () => {
     const { id, email } = await register(accounts);
     const first = (await logIn(accounts, email)).body.refresh_token;
     const second = (await refresh(accounts, first)).body.refresh_token;

@@ -110,7 +110,7 @@ describe('204', () => {
     expect(stale.body.code).toBe('reauthentication-required');
   });
 
-  it('a password reset returns 204 to one of many concurrent requests with one token', async () => {
+  it('one of many concurrent requests with one token of a password reset returns 204', async () => {
     await ask();
     const token = await sent();
     const answers = await Promise.all([1, 2, 3, 4, 5].map((n) => confirm(token, `the new one ${n}`)));
@@ -119,7 +119,7 @@ describe('204', () => {
     expect((await logIn(accounts, holder.email, `the new one ${statuses.indexOf(204) + 1}`)).status).toBe(200);
   });
 
-  it('the 204 of a password reset is repeated for a repeated Idempotency-Key', async () => {
+  it('a retry of a password reset with the same Idempotency-Key returns 204 again', async () => {
     await ask();
     const token = await sent();
     const headers = { 'Idempotency-Key': `reset-${holder.id}` };

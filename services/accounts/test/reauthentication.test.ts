@@ -85,7 +85,7 @@ describe('an access token from before a change of credentials', () => {
 });
 
 describe('a renewed access token', () => {
-  it('a renewed access token keeps the time of the log-in, and is no proof of the account owner', async () => {
+  it('a renewed access token retains the time of the log-in, and is not a proof of the account owner', async () => {
     const { email } = await register(accounts);
     const { body } = await logIn(accounts, email);
     const { auth_time: loggedInAt, iat } = decodeJwt(body.access_token);

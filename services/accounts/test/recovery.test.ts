@@ -157,7 +157,7 @@ describe('undoing a change of the address', () => {
     expect((await logIn(accounts, holder.email, recovered)).status).toBe(200);
   });
 
-  it('undoing a change of the address keeps a password that nobody has set since, and sends the reset all the same', async () => {
+  it('undoing a change of the address retains an older password, and still sends the reset', async () => {
     const email = freshEmail();
     await changeTo(email);
     for (let each = 0; each < 6; each += 1) await post('/v1/password-resets', { email });

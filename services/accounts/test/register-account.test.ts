@@ -121,7 +121,7 @@ describe('201', () => {
     expect(logIn.status).toBe(200);
   });
 
-  it('POST /v1/accounts has one effect for one idempotency key', async () => {
+  it('requests with one idempotency key have one effect', async () => {
     const body = valid();
     const key = { 'Idempotency-Key': 'register once' };
     const first = await post(body, key);

@@ -25,7 +25,7 @@ afterAll(() => accounts.services.stop());
 const revoke = (body: unknown) => accounts.client.post('/v1/tokens/revoke', { body });
 
 describe('204', () => {
-  it('POST /v1/tokens/revoke ends the token, and no other log-in', async () => {
+  it('POST /v1/tokens/revoke revokes the family of the token, and no other log-in', async () => {
     const [token, other] = [await refreshTokenOf(accounts, holder), await refreshTokenOf(accounts, holder)];
     const answer = await revoke({ refresh_token: token });
     expect(answer.status).toBe(204);
@@ -34,7 +34,7 @@ describe('204', () => {
     expect((await refresh(accounts, other)).status).toBe(200);
   });
 
-  it('POST /v1/tokens/revoke ends the whole family when the token was used before', async () => {
+  it('POST /v1/tokens/revoke revokes the whole family when the token was used before', async () => {
     const first = await refreshTokenOf(accounts, holder);
     const second = (await refresh(accounts, first)).body.refresh_token;
     await revoke({ refresh_token: first });

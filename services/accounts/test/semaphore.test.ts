@@ -118,7 +118,7 @@ it('the semaphore rejects the newest call of the network with most calls for a c
   await finishAll();
 });
 
-it('the semaphore keeps places for known clients, also when every stranger has another network', async () => {
+it('the semaphore reserves slots for known clients, also when every unknown client has another network', async () => {
   const { refused, call, finishAll } = observed({ waiting: 4 });
   call('running');
   for (const name of names('stranger', 4)) call(name, { network: name });

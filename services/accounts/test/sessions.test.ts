@@ -127,13 +127,13 @@ describe('GET /v1/sessions', () => {
     expect(ids[0]).toBe(current.id);
   });
 
-  it('GET /v1/sessions is 401 without a token', async () => {
+  it('GET /v1/sessions returns 401 without a token', async () => {
     expect((await accounts.client.get('/v1/sessions')).status).toBe(401);
   });
 });
 
 describe('DELETE /v1/sessions/{sessionId}', () => {
-  it('DELETE /v1/sessions/{sessionId} ends the session and no other, once', async () => {
+  it('DELETE /v1/sessions/{sessionId} revokes this session only, and only once', async () => {
     const holder = await register(accounts);
     const [current, ended] = [await begin(holder), await begin(holder)];
     const answer = await end(current.token, ended.id);
@@ -145,19 +145,19 @@ describe('DELETE /v1/sessions/{sessionId}', () => {
     expect(await auditOf(accounts, holder.id)).toContainEqual({ action: 'sessions-ended', detail: { sessions: 1 } });
   });
 
-  it('DELETE /v1/sessions/{sessionId} ends the current session', async () => {
+  it('DELETE /v1/sessions/{sessionId} revokes the current session', async () => {
     const session = await begin(await register(accounts));
     expect((await end(session.token, session.id)).status).toBe(204);
     expect(await canRenew(session)).toBe(false);
   });
 
-  it('DELETE /v1/sessions/{sessionId} ends a session whose id is written in capitals', async () => {
+  it('DELETE /v1/sessions/{sessionId} accepts an id in capital letters', async () => {
     const session = await begin(await register(accounts));
     expect((await end(session.token, session.id.toUpperCase())).status).toBe(204);
     expect(await canRenew(session)).toBe(false);
   });
 
-  it("DELETE /v1/sessions/{sessionId} is 404 for another account's session, an unknown one, and a value that is not a UUID", async () => {
+  it('DELETE /v1/sessions/{sessionId} returns 404 for a session of another account, an unknown one, and a value that is not a UUID', async () => {
     const [mine, foreign] = [await begin(await register(accounts)), await begin(await register(accounts))];
     for (const id of [foreign.id, newId(), 'current']) {
       const answer = await end(mine.token, id);
@@ -182,7 +182,7 @@ describe('DELETE /v1/sessions/{sessionId}', () => {
 });
 
 describe('DELETE /v1/sessions', () => {
-  it('DELETE /v1/sessions ends all sessions of the account but the current one', async () => {
+  it('DELETE /v1/sessions revokes all sessions of the account but the current one', async () => {
     const [holder, other] = [await register(accounts), await register(accounts)];
     const [first, current, last] = [await begin(holder), await begin(holder), await begin(holder)];
     const foreign = await begin(other);
@@ -192,7 +192,7 @@ describe('DELETE /v1/sessions', () => {
     expect(await auditOf(accounts, holder.id)).toContainEqual({ action: 'sessions-ended', detail: { sessions: 2 } });
   });
 
-  it('DELETE /v1/sessions is 204 when there is no other session, and writes nothing into the audit log', async () => {
+  it('DELETE /v1/sessions returns 204 without another session, and adds no entry to the audit log', async () => {
     const holder = await register(accounts);
     const session = await begin(holder);
     expect((await endOthers(session.token)).status).toBe(204);

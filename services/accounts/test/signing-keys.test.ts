@@ -47,7 +47,7 @@ it('the command keys rejects a secret that did not encrypt the keys', async () =
   await expect(checkSigningKeys(wrong)).rejects.toThrow('KEY_ENCRYPTION_SECRET does not open the signing keys');
 });
 
-it('the command keys names what is missing in the environment', async () => {
+it('the command keys names the missing variables of the environment', async () => {
   await expect(listSigningKeys({ ...environment(), KEY_ENCRYPTION_SECRET: '' })).rejects.toThrow(
     'KEY_ENCRYPTION_SECRET is required',
   );

@@ -84,7 +84,7 @@ it('the command staff rejects an e-mail address without an account', async () =>
   );
 });
 
-it('the command staff names what is wrong with the environment', async () => {
+it('the command staff names the faults of the environment', async () => {
   await expect(listStaff({ DATABASE_URL: 'nowhere' })).rejects.toThrow(
     'DATABASE_URL must be a URL that starts with postgres:// or postgresql://',
   );

@@ -267,7 +267,7 @@ it('never lets a log-in pass that races with the block', async () => {
 });
 
 describe('POST /v1/accounts/{accountId}/end-sessions', () => {
-  it('POST /v1/accounts/{accountId}/end-sessions ends every session, counts them in the audit log, and lets the account owner log in again', async () => {
+  it('POST /v1/accounts/{accountId}/end-sessions revokes every session, counts them in the audit log, and allows new log-ins', async () => {
     const holder = await register(accounts);
     const tokens = [await refreshTokenOf(accounts, holder), await refreshTokenOf(accounts, holder)];
     expect((await act(holder.id, 'end-sessions')).status).toBe(204);
@@ -286,7 +286,7 @@ describe('POST /v1/accounts/{accountId}/send-password-reset', () => {
     expect((await logIn(accounts, email, 'a new and deep lake')).status).toBe(200);
   });
 
-  it('POST /v1/accounts/{accountId}/send-password-reset has a share of 5 an hour, which requests of other clients do not use up', async () => {
+  it('POST /v1/accounts/{accountId}/send-password-reset has a separate limit of 5 an hour, which requests of other clients do not use up', async () => {
     const { id, email } = await register(accounts);
     for (let index = 0; index < 6; index += 1) await accounts.client.post('/v1/password-resets', { body: { email } });
     for (let index = 0; index < 5; index += 1) expect((await act(id, 'send-password-reset')).status).toBe(202);
@@ -381,11 +381,11 @@ describe('GET /v1/accounts/{accountId}/audit', () => {
     },
   );
 
-  it('GET /v1/accounts/{accountId}/audit is 404 for an account that never existed', async () => {
+  it('GET /v1/accounts/{accountId}/audit returns 404 for an account that never existed', async () => {
     expect((await accounts.client.get(`/v1/accounts/${newId()}/audit`, { token })).status).toBe(404);
   });
 
-  it('GET /v1/accounts/{accountId}/audit is not for the account owner', async () => {
+  it('GET /v1/accounts/{accountId}/audit is not permitted for the account owner', async () => {
     const { path, token: own } = await register(accounts);
     expect((await accounts.client.get(`${path}/audit`, { token: own })).status).toBe(403);
   });

@@ -65,7 +65,7 @@ describe('204', () => {
     });
   });
 
-  it('POST /v1/email-verifications/undo makes the tokens of later changes invalid, so that no later holder undoes it', async () => {
+  it('undoing a change voids the tokens of later changes, so that no later owner of an address can undo it', async () => {
     await change(freshEmail());
     const first = await sent();
     await verify(accounts, holder.id);
@@ -77,7 +77,7 @@ describe('204', () => {
     expect((await read()).email).toBe(holder.email);
   });
 
-  it('POST /v1/email-verifications/undo is valid for 7 days after the change took effect', async () => {
+  it('the token that undoes a change is valid for 7 days after the change took effect', async () => {
     await change(freshEmail());
     await accounts.database.query(
       `UPDATE email_tokens SET expires_at = now() + interval '1 minute'
@@ -93,7 +93,7 @@ describe('204', () => {
     expect(rows).toEqual([{ days: 7 }]);
   });
 
-  it('POST /v1/email-verifications/undo is possible for 7 days after a change that took effect when the token of its request had expired', async () => {
+  it('a change can be undone for 7 days after it took effect, also when the token of its request had expired', async () => {
     await change(freshEmail());
     const { token } = holder;
     await accounts.database.query(

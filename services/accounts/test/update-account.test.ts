@@ -165,7 +165,7 @@ describe('200', () => {
     expect((await read()).body.email).toBe(email);
   });
 
-  it('PATCH /v1/accounts/{accountId} ends the tokens of password resets when the password is changed', async () => {
+  it('a change of the password voids the tokens of password resets', async () => {
     await accounts.client.post('/v1/password-resets', { body: { email: holder.email } });
     const token = await emailTokenOf(accounts, holder.id, 'password-reset');
     await patch({ password: 'a short and loud brook', current_password: password });
@@ -215,7 +215,7 @@ describe('200', () => {
     expect((await logIn(accounts, holder.email, 'a short and loud brook')).status).toBe(200);
   });
 
-  it('PATCH /v1/accounts/{accountId} ends every refresh token of the account when the password changes, and no other', async () => {
+  it('a change of the password revokes every refresh token of the account, and of no other account', async () => {
     const other = await register(accounts);
     const tokens = [await refreshTokenOf(accounts, holder), await refreshTokenOf(accounts, holder)];
     const kept = await refreshTokenOf(accounts, other);
@@ -247,7 +247,7 @@ describe('200', () => {
     expect((await patch({ name: 'Matched' }, { 'If-Match': tags(etag) })).status).toBe(200);
   });
 
-  it('PATCH /v1/accounts/{accountId} loses none of many concurrent changes', async () => {
+  it('many concurrent changes of an account all take effect', async () => {
     const members = ['street_address', 'city', 'region', 'postal_code', 'country'];
     const answers = await Promise.all(
       members.map((member) => patch({ shipping_address: { [member]: `new ${member}` } })),

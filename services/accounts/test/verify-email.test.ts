@@ -46,7 +46,7 @@ describe('204', () => {
     });
   });
 
-  it('the 204 of POST /v1/email-verifications is repeated for a repeated Idempotency-Key, whose answer was lost', async () => {
+  it('a retry of a verification with the same Idempotency-Key returns 204 again', async () => {
     const token = await sent();
     const headers = { 'Idempotency-Key': `verify-${holder.id}` };
     expect((await post(token, headers)).status).toBe(204);
@@ -55,7 +55,7 @@ describe('204', () => {
     expect(await eventsOf(accounts, holder.id)).toHaveLength(2);
   });
 
-  it('POST /v1/email-verifications returns 204 to one of many concurrent requests with one token', async () => {
+  it('one of many concurrent requests with one verification token returns 204', async () => {
     const token = await sent();
     const answers = await Promise.all(Array.from({ length: 8 }, () => post(token)));
     expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(7).fill(400)]);

@@ -65,7 +65,7 @@ describe('204', () => {
     expect(found.body.items).toEqual([{ archived: true, status: 'backorder' }]);
   });
 
-  it('DELETE /v1/products/{productId} has no further effect when it is repeated, and one version and event each way', async () => {
+  it('repeating the archiving or restoring of a product has no further effect; each has one version and one event', async () => {
     const id = await add({ status: 'pending' });
     for (const headers of [{ 'If-Match': '"1"' }, {}, { 'If-Match': '"1"' }])
       expect((await archive(id, headers)).status).toBe(204);
@@ -85,7 +85,7 @@ describe('204', () => {
     expect(events[1]?.data).toEqual({ productId: id });
   });
 
-  it('DELETE /v1/products/{productId} stays by other changes, of which the events have a status that is not sold', async () => {
+  it('other changes of an archived product do not restore it, and their events have a status that is not sold', async () => {
     const id = await add({ status: 'active' });
     await archive(id);
     const { body } = await client.patch(`/v1/products/${id}`, { token, body: { price: 12, status: 'available' } });

@@ -49,7 +49,7 @@ describe('200', () => {
     ['q=mug&attributes.colour=blue&sort=price:asc', []],
     ['attributes.colour=red,blue&facets=brand', ['Cup', 'Mug']],
     ['attributes.colour=red&brand=Acme,Lumen&inStock=false', ['Mug']],
-  ])('%s', async (query, expected) => {
+  ])('GET /v1/products lists the matching products for the attribute filter %s', async (query, expected) => {
     expect(await names(query)).toEqual(expected);
   });
 
@@ -198,7 +198,7 @@ describe('a page of 40,000 products', () => {
     ['a rare value of a brand, or a size', [{ ...colour('teal'), ...brand }, { 'attributes.size': { in: [1, 2, 3] } }]],
     ['an unknown value, or a price range', [colour('purple'), { price: { lt: 20 } }]],
   ];
-  it.each(alternatives)('%s reads few rows in every sort order', async (_name, or) => {
+  it.each(alternatives)('a page of 40,000 products with %s reads few rows in every sort order', async (_name, or) => {
     for (const sort of allSorts) {
       const [field, direction] = sort.split(':');
       for (const rows of await touched(fromBody(spec, { filters: { or }, sort: [{ field, direction }] })))

@@ -59,7 +59,7 @@ describe('201', () => {
     expect(body.brand).toBe('Caf\u00e9');
   });
 
-  it('POST /v1/products has one effect for one idempotency key', async () => {
+  it('requests with one idempotency key create one product', async () => {
     const key = { 'Idempotency-Key': 'create kettle once' };
     const [first, before] = [await create(kettle, key), await count()];
     const again = await create(kettle, key);

@@ -62,7 +62,7 @@ describe('200', () => {
     ['q=kettle&price=gte:20,lt:10&facets=category', { category: [] }],
     ['q=kettle&rating=6&sort=price:asc&facets=brand', { brand: [] }],
     ['q=kettle&status=pending&facets=brand', { brand: [] }],
-  ])('%s', async (query, expected) => {
+  ])('GET /v1/products returns the counts of %s', async (query, expected) => {
     expect(await facetsOf(query)).toEqual(expected);
   });
 
@@ -82,14 +82,14 @@ describe('200', () => {
     expect(second.body.items).toHaveLength(1);
   });
 
-  it('GET /v1/products with facets is absent when it is not asked for', async () => {
+  it('the member facets is absent without the parameter facets', async () => {
     expect((await catalogue.client.get('/v1/products')).body).not.toHaveProperty('facets');
   });
 });
 
 describe('400', () => {
   it.each(['facets=', 'facets=name', 'facets=brand,brand', 'facets=brand&facets=price', 'facets=brand,,price'])(
-    '%s',
+    'GET /v1/products returns 400 for %s',
     async (query) => {
       const answer = await catalogue.client.get(`/v1/products?${query}`);
       expect(answer).toMatchObject({ status: 400, body: { errors: [{ parameter: 'facets' }] } });
@@ -108,7 +108,7 @@ describe('400', () => {
 });
 
 describe('422', () => {
-  it('GET /v1/products with facets is given for a result that is too large, with the request without facets', async () => {
+  it('facets of a result that is too large return 422, with the request without facets', async () => {
     await catalogue.database.query(`
       INSERT INTO products (id, name, brand, category, price_minor, status)
       SELECT gen_random_uuid(), 'Nail', 'Many', 'Nails', 1, 'active' FROM generate_series(1, 10001)`);
@@ -137,7 +137,7 @@ describe('422', () => {
     expect(await facetsOf('q=nail&facets=brand')).toEqual({ brand: [{ value: 'Many', count: '1000+' }] });
   });
 
-  it('GET /v1/products with facets is given for words that very many products have, whatever the other filters are', async () => {
+  it('facets for words that very many products contain return 422, whatever the other filters are', async () => {
     // Adds the same number of products to each part.
     await catalogue.database.query(`
       INSERT INTO product_search (product_id, name_words, name_lexemes, lexemes)

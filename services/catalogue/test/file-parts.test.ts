@@ -13,7 +13,7 @@ it.each<[string, string, string[]]>([
   ['a blank line', '\n', ['1:']],
   ['blank lines between others', 'a\n\n\nb', ['1:a', '2:', '3:', '4:b']],
   ['other separators', 'a\r\nb\u2028c\rd\n', ['1:a\r', '2:b\u2028c\rd']],
-])('%s', (_name, text, lines) => {
+])('a part of a file is split into its lines: %s', (_name, text, lines) => {
   expect(shown(text)).toEqual(lines);
   expect(divideFile(Buffer.from(text)).lines).toBe(lines.length);
 });

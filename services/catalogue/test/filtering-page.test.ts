@@ -34,7 +34,7 @@ describe('the page', () => {
     expect(products).toHaveLength(6);
   });
 
-  it.each(examples)('$request $body', async ({ request, body, outcome }) => {
+  it.each(examples)('the example $request $body has the documented result', async ({ request, body, outcome }) => {
     const [method = '', path = ''] = [request.slice(0, request.indexOf(' ')), request.slice(request.indexOf(' ') + 1)];
     const answer = await client.call(
       method,

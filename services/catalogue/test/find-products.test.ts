@@ -122,7 +122,7 @@ describe('200', () => {
     },
   );
 
-  it('GET /v1/products with q shows each product that stays once while others are added, renamed and restocked', async () => {
+  it('the pages of a search contain each unchanged product once while others are added, renamed and restocked', async () => {
     const names = Array.from({ length: 30 }, (_, index) => `Sprocket ${'part '.repeat(index % 4)}${index}`);
     const added = await addProducts(
       services,
@@ -160,7 +160,7 @@ describe('200', () => {
     expect(await found('column granite')).toEqual(['Column']);
   });
 
-  it('GET /v1/products with q touches no search data when only stock, price or rating change', async () => {
+  it('a change of only stock, price or rating does not touch the search data', async () => {
     const { database } = services.service('catalogue');
     const id = ids.get('Teapot');
     const version = async () =>
@@ -171,7 +171,7 @@ describe('200', () => {
     expect(await version()).toEqual(before);
   });
 
-  it('GET /v1/products with q is ready when concurrent transactions have added the same new words in another order', async () => {
+  it('concurrent transactions that add the same new words in another order do not block a search', async () => {
     const { database } = services.service('catalogue');
     const insert = `
       INSERT INTO products (id, name, brand, category, price_minor, status)

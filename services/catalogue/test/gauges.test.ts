@@ -28,11 +28,11 @@ async function gauges(group: 'holds' | 'imports'): Promise<Record<string, number
 const query = (text: string) => services.service('catalogue').database.query(text);
 
 describe('the gauges of orders that nobody has begun to process', () => {
-  it('the gauges of orders that nobody has begun to process are 0 while no account holds anything', async () => {
+  it('the gauges of unprocessed orders are 0 while no account has any', async () => {
     expect(await gauges('holds')).toEqual({ accounts: 0, largest_orders: 0, largest_units: 0 });
   });
 
-  it('the gauges of orders that nobody has begun to process count the accounts with such orders, and show the most that one of them has', async () => {
+  it('the gauges of unprocessed orders count the accounts that have any, and show the maximum of one account', async () => {
     await query(
       `INSERT INTO account_holds (account_id, orders, units)
        VALUES (gen_random_uuid(), 2, 30), (gen_random_uuid(), 7, 9), (gen_random_uuid(), 0, 0)`,
@@ -42,7 +42,7 @@ describe('the gauges of orders that nobody has begun to process', () => {
 });
 
 describe('the gauges of imports', () => {
-  it('the gauges of imports are 0 while there is none', async () => {
+  it('the gauges of imports are 0 without an import', async () => {
     expect(await gauges('imports')).toEqual({ waiting: 0, age: 0, failed: 0 });
   });
 

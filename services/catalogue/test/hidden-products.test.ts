@@ -104,7 +104,7 @@ describe('404', () => {
     expect((await client.get(`/v1/products/${hidden}`, { token: staff })).status).toBe(200);
   });
 
-  it('the 404 of a hidden product ends when the product is for sale', async () => {
+  it('a hidden product no longer returns 404 after it is for sale', async () => {
     const answer = await client.patch(`/v1/products/${hidden}`, { token: staff, body: { status: 'active' } });
     expect(answer.status).toBe(200);
     expect((await client.get(`/v1/products/${hidden}`)).body.name).toBe('Lamp');

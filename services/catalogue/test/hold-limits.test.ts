@@ -89,7 +89,7 @@ describe('200', () => {
     [{ orders: 2 }, [900, 1]],
     [{ units: 5 }, [1, 1, 1, 1, 1]],
     [{ orders: 3, units: 5 }, [2, 3]],
-  ])('POST /internal/reservations accepts what makes the sum equal to the limits %j', async (limits, quantities) => {
+  ])('a reservation is accepted when the sum equals the limits %j', async (limits, quantities) => {
     for (const quantity of quantities) expect((await reserve(quantity, limits)).status).toBe(200);
     expect((await reserve(1, limits)).status).toBe(409);
   });

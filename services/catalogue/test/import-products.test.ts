@@ -283,11 +283,14 @@ describe('CSV', () => {
     ],
     ['VND', ['12.000', '12,000', '1.5', '1.0'], ['25000000']],
     ['KWD', ['1.5000', '1,500.000'], ['1.500']],
-  ])('a CSV file has prices as in a query, and in %s none of %j', async (currency, refused, accepted) => {
-    const lines = [...refused, ...accepted].map((price, index) => `${currency}-${index},Pan,Acme,kitchen,"${price}"`);
-    const path = await given('prices.csv', 'externalKey,name,brand,category,price', ...lines);
-    expect(await bring(path, report, { currency })).toEqual(counts(accepted.length, 0, 0, refused.length));
-  });
+  ])(
+    'a CSV file contains prices in the notation of a query, and in %s rejects %j',
+    async (currency, refused, accepted) => {
+      const lines = [...refused, ...accepted].map((price, index) => `${currency}-${index},Pan,Acme,kitchen,"${price}"`);
+      const path = await given('prices.csv', 'externalKey,name,brand,category,price', ...lines);
+      expect(await bring(path, report, { currency })).toEqual(counts(accepted.length, 0, 0, refused.length));
+    },
+  );
 
   it('a CSV file lists every fault of a line', async () => {
     const path = await given('faults.csv', heading, 'A,,Acme,kitchen,1.500,-0,');

@@ -53,7 +53,7 @@ describe('200', () => {
         ['light', 2],
       ],
     ],
-  ])('%s', async (path, expected) => {
+  ])('GET %s returns the names with their counts', async (path, expected) => {
     const { status, body } = await catalogue.client.get(path);
     expect(status).toBe(200);
     expect(body.items.map(({ name, count }) => [name, count])).toEqual(expected);
@@ -98,7 +98,7 @@ describe('400', () => {
     'fields=id',
     'cursor=x',
     'page=2',
-  ])('%s', async (query) => {
+  ])('GET /v1/brands returns 400 for %s', async (query) => {
     const answer = await catalogue.client.get(`/v1/brands?${query}`);
     expect(answer.status).toBe(400);
     expect(answer.body.errors[0]).toMatchObject({ parameter: query.split('=')[0] });

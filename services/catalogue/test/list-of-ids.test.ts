@@ -55,7 +55,7 @@ describe('200', () => {
     expect((await client.get(`/v1/products/${capitals[0]}`)).body.id).toBe(ids[0]);
   });
 
-  it('GET /v1/products with a list of ids is found among alternatives', async () => {
+  it('ids can be combined with alternatives in a search', async () => {
     const or = [
       { id: { in: ids.slice(0, 2) } },
       { id: { eq: ids[1] }, brand: { eq: 'Acme' } },

@@ -66,7 +66,7 @@ describe('200', () => {
     ['?updatedAt=gte:2020-01-01T00:00:00Z&sort=updatedAt:asc', ['Kettle', 'Mug', 'Lamp', 'Bulb']],
     ['?sort=rating:desc,updatedAt:desc', ['Bulb', 'Kettle', 'Lamp', 'Mug']],
     ['?status=pending', []],
-  ])('%s', async (query, expected) => {
+  ])('GET /v1/products%s returns the matching products', async (query, expected) => {
     expect(await names(query)).toEqual(expected);
   });
 
@@ -119,7 +119,7 @@ describe('400', () => {
     'brand=%ED%A0%80',
     '__proto__=1',
     "brand=eq:a'; DROP TABLE products;--:",
-  ])('%s', async (query) => {
+  ])('GET /v1/products returns 400 for %s', async (query) => {
     const answer = await client.get(`/v1/products?${query}`);
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request' } });
     expect(answer.body.errors[0]?.parameter).toBeDefined();

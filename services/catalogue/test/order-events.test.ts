@@ -83,7 +83,7 @@ async function released(order: Order): Promise<{ type: string; data: { outcome: 
 }
 
 describe('order.created.v1', () => {
-  it('the event order.created.v1 confirms the reservation, so that orders is no longer asked about it', async () => {
+  it('the event order.created.v1 confirms the reservation, so that the orders service is not asked about it', async () => {
     const order = await reserved();
     await send(order, 'created');
     await eventually(async () => expect(await inventory.state(order.reservationId)).toBe('confirmed'));

@@ -47,7 +47,7 @@ describe('304', () => {
     expect(await ask(`"other", W/${tag}`)).toMatchObject({ status: 304, text: '' });
   });
 
-  it('GET /v1/products has the link to the next page, as the page has', async () => {
+  it('a 304 of a page has the link to the next page', async () => {
     const ask = list('?sort=price:asc&limit=2');
     const first = await ask();
     expect(first.headers.link).toMatch(/rel="next"/);
@@ -64,7 +64,7 @@ describe('304', () => {
 
 describe('200', () => {
   it.each(requests.filter(([name]) => !name.includes('excludes')))(
-    'GET /v1/products returns 200 to %s after a change of a product on it, and with a new tag',
+    'GET /v1/products returns 200 and a new tag to %s after a change of a product on the page',
     async (_, ask) => {
       const before = await ask();
       const path = `/v1/products/${ids[0]}`;
@@ -95,7 +95,7 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it.each(requests)('GET /v1/products returns 400 to %s with a header that is no list of tags', async (_, ask) => {
+  it.each(requests)('GET /v1/products returns 400 to %s with a header that is not a list of tags', async (_, ask) => {
     expect(await ask('W/abc')).toMatchObject({
       status: 400,
       body: { errors: [{ header: 'If-None-Match', detail: expect.any(String) }] },

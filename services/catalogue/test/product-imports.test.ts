@@ -94,7 +94,7 @@ async function effects(): Promise<unknown> {
 }
 
 describe('202', () => {
-  it('POST /v1/products/imports has the import and its address, and the lines are imported afterwards', async () => {
+  it('POST /v1/products/imports returns the import and its address before the lines are imported', async () => {
     const { status, headers, body } = await send(textOf([{ ...cup, stock: 7 }, '', { externalKey: 'LID' }]));
     expect(status).toBe(202);
     expect(headers.location).toBe(`/v1/products-imports/${body.id}`);
@@ -130,7 +130,7 @@ describe('202', () => {
     expect((await query('SELECT request_id FROM outbox')).rows).toEqual([{ request_id: requestId }]);
   });
 
-  it('POST /v1/products/imports is given to a machine, too', async () => {
+  it('POST /v1/products/imports returns 202 to a machine', async () => {
     const machine = await inventory.services.issuer.sign({ scopes: ['catalogue:write'], isMachine: true });
     expect((await send('{}', { token: machine })).status).toBe(202);
   });
@@ -140,7 +140,7 @@ describe('202', () => {
     ['a byte order mark', `\uFEFF${JSON.stringify(cup)}\n`, { lines: 1, created: 1, refused: 0 }],
     ['CRLF', `${JSON.stringify(cup)}\r\n\r\n`, { lines: 2, linesRead: 2, created: 1, refused: 0 }],
     ['blank lines only', '\n \n', { status: 'completed', lines: 2, linesRead: 2, created: 0, refused: 0 }],
-  ])('POST /v1/products/imports is given to a file with %s', async (_name, body, counts) => {
+  ])('an import of a file with %s counts its lines', async (_name, body, counts) => {
     expect(await imported(body)).toMatchObject(counts);
   });
 
@@ -157,7 +157,7 @@ describe('202', () => {
     ['a `sku`', JSON.stringify({ ...cup, sku: 'CUP' }), /^sku must be written as externalKey$/],
     ['too many bytes', `{"externalKey":"${'x'.repeat(102_400)}"}`, /^must have at most 102400 bytes$/],
     ['a key that is too long', JSON.stringify({ ...cup, externalKey: 'k'.repeat(300) }), /more than 200 characters/],
-  ])('POST /v1/products/imports returns 202 for a line with %s alone', async (_name, line, reason) => {
+  ])('an import rejects only the line with %s', async (_name, line, reason) => {
     const bytes = Buffer.concat([Buffer.from(line), Buffer.from(`\n${JSON.stringify(cup)}`)]);
     expect(await imported(new Uint8Array(bytes))).toMatchObject({
       ...{ status: 'completed', created: 1, refused: 1 },
@@ -165,7 +165,7 @@ describe('202', () => {
     });
   });
 
-  it('POST /v1/products/imports returns 202 for a repeated key with both lines, in one part and across parts of the file', async () => {
+  it('an import rejects a repeated key and names both lines, in one part and across parts of the file', async () => {
     const first = { ...cup, price: 1 };
     const found = await imported(`${textOf([first, { ...cup, price: 2 }])}\n${manyLines(600)}\n${textOf([cup])}`);
     const again = 'externalKey is also in line 1: a file has each key once';
@@ -180,7 +180,7 @@ describe('202', () => {
     expect(await imported(textOf([cup]))).toMatchObject({ changed: 1 });
   });
 
-  it('POST /v1/products/imports returns 202 for a stock that is less than what orders were promised', async () => {
+  it('an import rejects a stock that is less than the reserved units', async () => {
     const id = await inventory.product(5);
     await inventory.reserve(newId(), { [id]: 3 });
     expect(await imported(textOf([{ ...cup, externalKey: id, stock: 2 }]))).toMatchObject({
@@ -372,7 +372,7 @@ describe('an import', () => {
     expect(await tablesWithRest()).toEqual([]);
   });
 
-  it('an import is continued after a restart of the only process', async () => {
+  it('an import continues after a restart of the only process', async () => {
     const { body } = await send(manyLines(all));
     await eventually(async () => expect((await read(body.id)).linesRead).toBeGreaterThan(0));
     await catalogue.restart();
@@ -396,7 +396,7 @@ describe('an import', () => {
     expect(await productOf('CUP')).toMatchObject({ id, price_minor: 900 });
   });
 
-  it('an import fails at the line that cannot be imported, keeps what was imported, and the next import runs', async () => {
+  it('an import fails at the line that cannot be imported and retains the imported lines, and the next import runs', async () => {
     await query(`
       CREATE FUNCTION refuse_product() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'broken'; END $$;
       CREATE TRIGGER refuse_product BEFORE INSERT ON products FOR EACH ROW WHEN (NEW.external_key = 'K-700')

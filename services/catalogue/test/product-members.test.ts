@@ -43,7 +43,7 @@ describe('a product', () => {
     expect(await client.get('/v1/products?fields=sku')).toMatchObject({ status: 400 });
   });
 
-  it('a product has none of them when none was given, or empty ones were', async () => {
+  it('a product has no optional members when none or empty ones were given', async () => {
     for (const given of [{}, { images: [], attributes: {} }]) {
       const { body } = await create(given);
       for (const member of ['sku', 'images', 'attributes']) expect(body).not.toHaveProperty(member);
@@ -172,7 +172,7 @@ describe('409', () => {
     });
   });
 
-  it('the 409 of the products API is rejected again with the same idempotency key, also when the sku is no longer used', async () => {
+  it('a 409 for a sku is returned again with the same idempotency key, also when the sku is no longer used', async () => {
     const first = await idOf({ sku: 'KEYED' });
     const key = { 'Idempotency-Key': 'sku' };
     const refused = { status: 409, body: { code: 'sku-in-use', errors: [{ pointer: '/sku', productId: first }] } };

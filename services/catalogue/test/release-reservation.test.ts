@@ -47,7 +47,7 @@ describe('204', () => {
     expect(await inventory.figures(String(ids[0]))).toBe('10/0/0');
   });
 
-  it('POST /internal/reservations/{reservationId}/release returns 204 for an id that was never reserved', async () => {
+  it('a release of an id that was never reserved returns 204', async () => {
     expect((await inventory.release(newId())).status).toBe(204);
   });
 });

@@ -51,7 +51,7 @@ describe('200', () => {
     ],
     [{ filters: { category: { eq: 'light' }, or: [{ price: { lt: 3 } }, { rating: { gte: 4 } }] } }, ['Bulb']],
     [{ sort: [{ field: 'rating', direction: 'desc' }, ...byPrice] }, ['Bulb', 'Kettle', 'Lamp', 'Mug']],
-  ])('%j', async (body, expected) => {
+  ])('a search with the body %j returns the matching products', async (body, expected) => {
     const answer = await search(body);
     expect(answer.status).toBe(200);
     expect(answer.body.items.map(({ name }) => name)).toEqual(expected);
@@ -90,7 +90,7 @@ describe('400', () => {
     [{ pagination: { offset: 3 } }, '/pagination/offset'],
     [{ limit: 3 }, '/limit'],
     [[], ''],
-  ])('%j at %s', async (body, pointer) => {
+  ])('a search with the body %j returns 400 with a fault at %s', async (body, pointer) => {
     expect(await search(body)).toMatchObject({ status: 400, body: { code: 'invalid-request', errors: [{ pointer }] } });
   });
 

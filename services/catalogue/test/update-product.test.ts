@@ -85,7 +85,7 @@ describe('a change of the stock', () => {
     return rows[0];
   };
 
-  it('a change of the stock adjusts the number on hand, and enters who did it, in which request, and why', async () => {
+  it('a change of the stock adjusts the units on hand, and the ledger records author, request and reason', async () => {
     const adjusted = await patch({ stock: { adjust: -2, reason: 'Broken' } }, { 'X-Request-Id': 'adjust-1' });
     expect([adjusted.status, adjusted.headers.deprecation]).toEqual([200, undefined]);
     expect(await stockOf()).toEqual({ productId: id, onHand: 3, promised: 0, available: 3 });
@@ -150,7 +150,7 @@ describe('a change of the stock', () => {
     [{ adjust: -4 }, '/stock/adjust'],
     [{ set: 1, expected: 5 }, '/stock/set'],
     [1, '/stock'],
-  ])('a change of the stock never takes what is promised: %j', async (stock, pointer) => {
+  ])('a change of the stock never removes reserved units: %j', async (stock, pointer) => {
     await database.query('UPDATE products SET reserved = 2 WHERE id = $1', [id]);
     expect(await patch({ stock })).toMatchObject({
       status: 409,

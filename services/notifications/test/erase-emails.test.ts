@@ -63,7 +63,7 @@ it('the erasure of e-mails withholds what waits, removes the files, and keeps ki
   expect(await files()).toEqual([]);
 });
 
-it('the erasure of e-mails removes the address from every share that its e-mails reserved', async () => {
+it('the erasure of e-mails removes the address from every rate-limit slot that its e-mails reserved', async () => {
   const order = someOrder();
   const { accountId } = order;
   const email = `${accountId}@example.org`;

@@ -81,7 +81,7 @@ describe('200', () => {
     expect(found).toEqual(ids);
   });
 
-  it('POST /internal/accounts/{accountId}/export is an empty page for an unknown account', async () => {
+  it('an export of an unknown account is an empty page', async () => {
     expect((await page(newId())).body).toEqual({ items: [] });
   });
 });

@@ -231,7 +231,7 @@ describe('a verification e-mail', () => {
     await eventually(async () => expect(await statesOf([owner])).toEqual({ sent: 1 }));
   });
 
-  it('a verification e-mail to many tags and forms of one mailbox counts in one share', async () => {
+  it('verification e-mails to many tags and notations of one mailbox count in one rate limit', async () => {
     const name = newId();
     const forms = ['+1@bücher.example', '+2@xn--bcher-kva.example', '+x+y@BÜCHER.example', '+3@b\u00adücher.example'];
     for (const [index, form] of forms.entries()) {
@@ -245,7 +245,7 @@ describe('a verification e-mail', () => {
     expect(await statesOf([owner])).toEqual({ sent: 1 });
   });
 
-  it('a verification e-mail to many addresses counts in the share of the network of the client', async () => {
+  it('verification e-mails to many addresses count in the rate limit of the client network', async () => {
     const network = '2001:db8:0:1';
     const accounts = Array.from({ length: 11 }, () => newId());
     const [late = '', ...others] = accounts.toReversed();
@@ -270,7 +270,7 @@ describe('a verification e-mail', () => {
     expect(await minutesOf(owner)).toEqual([20]);
   });
 
-  it('a verification e-mail of another client that replaces a delayed one is not sent at the same time as that of another stranger', async () => {
+  it('a replaced verification e-mail of one unauthenticated client is not sent at the same time as that of another client', async () => {
     const email = address();
     const [first = '', second = ''] = await flood(email, 2);
     await verifications(first, email, 1, 'requested');
@@ -354,7 +354,7 @@ describe('the holder of an account', () => {
   const change = (accountId: string, sequence: number, more: object, id = newId()) =>
     events.send('account.updated.v1', { accountId, email: 'new@example.org', name: 'Ada', ...more }, { id, sequence });
 
-  it('the owner of an account is notified of each address change at the old address, although the share for orders is used up', async () => {
+  it('an account is notified of each address change at the old address, although the rate limit for orders is used up', async () => {
     const order = someOrder();
     const { accountId } = order;
     await events.send('account.registered.v1', { accountId, email: 'old@example.org', name: 'Ada' });

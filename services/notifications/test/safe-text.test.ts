@@ -132,7 +132,7 @@ describe('the text of a person', () => {
   });
 
   it.each(['', '  ', '\u200b', '\u3164\u00ad', '\r\n'])(
-    'the text of a person that shows nothing is none: %j',
+    'a text of a person that shows no characters is omitted: %j',
     (text) => {
       expect(withoutLinks(text)).toBeUndefined();
     },

@@ -137,7 +137,7 @@ describe('notifications over SMTP', () => {
     expect(subjects).toEqual(['We have received your order', 'Your order is cancelled']);
   });
 
-  it('the notifications service gives up after a permanent error response, and publishes the failure', async () => {
+  it('the notifications service stops trying after a permanent error response, and publishes the failure', async () => {
     const order = orderOf('nobody@example.org');
     refusals.set('nobody@example.org', [refusal(550, 'no such mailbox')]);
     await events.send('account.registered.v1', order.account);
@@ -183,7 +183,7 @@ describe('notifications over SMTP', () => {
     expect(received.map(({ to }) => to)).toEqual([['patient@example.org']]);
   });
 
-  it('the notifications service gives up after a week without an address', async () => {
+  it('the notifications service stops trying after a week without an address', async () => {
     const orderId = newId();
     await services.service('notifications').database.query(
       `INSERT INTO notifications (id, order_id, account_id, kind, details, request_id, created_at)

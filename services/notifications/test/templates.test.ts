@@ -41,7 +41,7 @@ describe('the language of an e-mail', () => {
     ['de-Latn-DE', 'de'],
     ['pt-BR', 'en'],
     [null, 'en'],
-  ])('%s', (locale, language) => {
+  ])('an e-mail in the locale %s has the language %s', (locale, language) => {
     if (received === undefined) throw new Error('there is an order received');
     expect(compose(locale, received).html).toContain(`<html lang="${language}">`);
   });

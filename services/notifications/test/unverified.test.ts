@@ -92,7 +92,7 @@ it('the notifications service sends only "order cancelled" when the order was pa
   await becomes(order, 'order-received obsolete', 'order-paid obsolete', 'order-cancelled sent');
 });
 
-it('the notifications service gives up after a week, and reports that the customer was not notified', async () => {
+it('the notifications service stops trying after a week, and reports that the customer was not notified', async () => {
   const order = await orderOfStranger();
   await events.send('order.created.v1', order.created);
   await becomes(order, 'order-received delayed');
@@ -130,7 +130,7 @@ it('the notifications service sends an e-mail whose address is verified while it
   await eventually(async () => expect(await stateOf(order)).toEqual(['order-received sent']), 45_000);
 });
 
-it('the notifications service takes no share of the address from the e-mails of its verified owner', async () => {
+it('a withheld e-mail does not use up the rate limit of the verified owner of the address', async () => {
   const email = `${newId()}@example.org`;
   const stranger = someOrder();
   await events.send('account.registered.v1', { ...stranger.account, email, emailVerified: false });

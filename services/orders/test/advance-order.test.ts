@@ -47,7 +47,7 @@ describe('200', () => {
     await eventually(async () => expect(await shop.stockOf(product)).toEqual({ stock: 7, reserved: 0, oversold: 0 }));
   });
 
-  it('the 200 of a transition of an order is stored under the idempotency key and replayed', async () => {
+  it('a transition is stored under the idempotency key and replayed', async () => {
     const id = await order();
     const headers = { 'Idempotency-Key': newId() };
     const first = await shop.act(shop.staff, id, 'process', { headers });

@@ -222,7 +222,7 @@ describe('200', () => {
     ]);
   });
 
-  it('the 200 of a cancellation of units is stored under the idempotency key and replayed', async () => {
+  it('a cancellation of units is stored under the idempotency key and replayed', async () => {
     const id = await placed();
     const headers = { 'Idempotency-Key': newId() };
     const first = await cancel(id, [[cup, 1]], { headers });

@@ -58,7 +58,7 @@ describe('200', () => {
     });
   });
 
-  it('POST /v1/orders/{orderId}/cancel has one time everywhere, never before the change for which it waited', async () => {
+  it('a cancellation has the same time everywhere, never before the change for which it waited', async () => {
     const id = await placed();
     const { database } = shop.services.service('orders');
     const other = await database.connect();
@@ -146,7 +146,7 @@ describe('200', () => {
     await eventually(async () => expect(await shop.stockOf(product)).toEqual({ stock: 10, reserved: 0, oversold: 0 }));
   });
 
-  it('the 200 of POST /v1/orders/{orderId}/cancel is stored under the idempotency key and replayed', async () => {
+  it('a cancellation is stored under the idempotency key and replayed', async () => {
     const id = await placed();
     const headers = { 'Idempotency-Key': newId() };
     const first = await shop.act(customer, id, 'cancel', { headers });
@@ -199,7 +199,7 @@ describe('204', () => {
   );
 
   it.each(['return=representation', 'return=representation, return=minimal', 'minimal', 'xreturn=minimal'])(
-    'POST /v1/orders/{orderId}/cancel is not meant by Prefer: %s',
+    'a cancellation ignores Prefer: %s',
     async (Prefer) => {
       expect((await shop.act(customer, await placed(), 'cancel', { headers: { Prefer } })).status).toBe(200);
     },

@@ -37,7 +37,7 @@ async function cancellations(id: string): Promise<{ cancelledBy: string; reason:
   return rows.map(({ data }) => data);
 }
 
-it('the expiry job cancels them with the reason "expired", tells who did it, and releases the stock', async () => {
+it('the expiry job cancels pending orders with the reason "expired", records the actor, and releases the stock', async () => {
   const product = await shop.product();
   const [old, young, begun] = [await placed(product), await placed(product), await placed(product)];
   await shop.act(shop.staff, begun, 'process');

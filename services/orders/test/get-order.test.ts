@@ -90,7 +90,7 @@ describe('404', () => {
   });
 
   it.each(['1', 'me', 'ABCDEF00-0000-7000-8000-000000000000', '%00', '..%2f..'])(
-    'GET /v1/orders/{orderId} knows no order %s',
+    'the unknown order %s returns 404',
     async (unknown) => {
       expect((await shop.orders.get(`/v1/orders/${unknown}`, { token: customer.token })).status).toBe(404);
     },

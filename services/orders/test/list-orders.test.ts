@@ -58,7 +58,7 @@ describe('200', () => {
     expect(body.items[3]?.cancellation.reason).toBe('Zu spät "bestellt"');
   });
 
-  it('the 200 of GET /v1/orders is answered 304 while no order on the page has changed, for the same caller only', async () => {
+  it('GET /v1/orders returns 304 while no order on the page has changed, for the same caller only', async () => {
     const { etag = '' } = (await list()).headers;
     const again = (who = customer) =>
       shop.orders.get('/v1/orders', { token: who.token, headers: { 'If-None-Match': etag } });

@@ -30,7 +30,7 @@ it('place no order, whatever their scopes', async () => {
   ]);
 });
 
-it('machines list the orders of others with orders:read-all, and have none of their own', async () => {
+it('a machine lists the orders of other accounts with orders:read-all, and has no own orders', async () => {
   const { token } = await machine('orders:read-all');
   const all = await shop.orders.get('/v1/orders?accountId=all', { token });
   expect([all.status, all.body.items.map(({ id }) => id)]).toEqual([200, [orderId]]);

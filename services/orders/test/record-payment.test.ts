@@ -85,7 +85,7 @@ describe('200', () => {
     expect(await paymentOf(id)).toMatchObject({ status: 'refund_due', refundDue: 19.98 });
   });
 
-  it('the 200 of POST /v1/orders/{orderId}/payments is stored under the idempotency key and replayed', async () => {
+  it('a recorded payment is stored under the idempotency key and replayed', async () => {
     const [id, reference] = [await placed(), newId()];
     const headers = { 'Idempotency-Key': newId() };
     const first = await pay(id, { reference }, headers);
@@ -126,7 +126,7 @@ describe('200', () => {
     expect(await paymentOf(id)).toMatchObject({ status: 'paid', refundDue: 379.62 });
   });
 
-  it('POST /v1/orders/{orderId}/payments is exact for the largest amounts', async () => {
+  it('a payment is exact for the largest amounts', async () => {
     const { body } = await shop.order(customer, { [await shop.product({ price: 9_999_999.99, stock: 999 })]: 999 });
     expect(code(await pay(body.id, { amount: 9_989_999_990 }))).toEqual([409, 'payment-amount-differs']);
     expect((await pay(body.id, { amount: 9_989_999_990.01 })).body.outcome).toBe('paid');
@@ -200,7 +200,7 @@ describe('409', () => {
     },
   );
 
-  it('POST /v1/orders/{orderId}/payments is kept under the idempotency key together with its effect', async () => {
+  it('a 409 of a payment is stored under the idempotency key together with its effect', async () => {
     const [id, reference] = [await placed(), newId()];
     const headers = { 'Idempotency-Key': newId() };
     await pay(id, { reference, amount: 1 }, headers);

@@ -64,7 +64,7 @@ describe('200', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('POST /v1/orders/{orderId}/refunds adds several refunds up, of which concurrent ones never exceed what is due', async () => {
+  it('several refunds add up, and concurrent ones never exceed the due amount', async () => {
     const id = await cancelled();
     const answers = await Promise.all(Array.from({ length: 10 }, () => report(id, 'refunds', 2)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);

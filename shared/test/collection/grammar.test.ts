@@ -445,7 +445,7 @@ describe('bounds', () => {
     expect(Math.min(proposals.body, proposals.query)).toBeGreaterThan(100);
   });
 
-  it('the parser proposes queries that together give what was asked for', () => {
+  it('the parser proposes queries that together return the requested rows', () => {
     const brand = (index: number) => `B${index % 37}-${index}`;
     const rows = numbers(0, 399).map((index) => {
       return { brand: brand(index), price: 100 * (index % 250), name: `N${index % 7}`, status: 'active', rating: null };

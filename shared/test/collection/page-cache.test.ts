@@ -196,7 +196,7 @@ describe('the memory for pages', () => {
     expect([found(cache, 'page 0'), found(cache, 'page 1')]).toEqual([page.text, undefined]);
   });
 
-  it('the memory for pages gives up the oldest of too many pages that are read and never kept', () => {
+  it('the page cache drops the oldest of too many pages that are read and never cached', () => {
     const cache = open();
     const [first, ...others] = Array.from({ length: 1_001 }, () => cache.begin());
     first?.keep('first', { body: Buffer.from('1') }, page.range);

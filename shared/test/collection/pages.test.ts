@@ -364,7 +364,7 @@ describe('a scope', () => {
 });
 
 describe('both spellings', () => {
-  it('share their cursors', async () => {
+  it('both notations accept the same cursors', async () => {
     await pool.query('TRUNCATE samples');
     await insert(fc.sample(rowArbitrary, { seed: 1, numRuns: 20 }));
     collection = openCollection(sample, cursors);

@@ -79,7 +79,7 @@ describe('migrate', () => {
     expect(rows).toEqual([{ valid: true }]);
   });
 
-  it('a migration gives up the wait for a lock after a second, so that requests pass, and tries again', async () => {
+  it('a migration stops waiting for a lock after a second, so that requests pass, and tries again', async () => {
     writeFileSync(join(folder, '0004_column.sql'), 'ALTER TABLE things ADD COLUMN note text');
     const reader = await database.pool.connect();
     let migrating: Promise<string[]>;
@@ -272,7 +272,7 @@ describe('transaction', () => {
     await small.close();
   });
 
-  it('a transaction gives up after three attempts', async () => {
+  it('a transaction stops after three attempts', async () => {
     let attempts = 0;
     const work = database.transaction(async (tx) => {
       attempts += 1;

@@ -24,7 +24,7 @@ describe('the lock of a folder', () => {
     await (await lockFolder(folder)).release();
   });
 
-  it('the lock of a folder leaves nothing behind', async () => {
+  it('the lock of a folder leaves no files after its release', async () => {
     await (await lockFolder(folder)).release();
     expect(await readdir(folder)).toEqual([]);
   });

@@ -156,7 +156,7 @@ describe('the contract watch', () => {
     await eventually(() => expect(warnings).toMatchObject([{ status: 403, checked: 1 }]));
   });
 
-  it('the contract watch is off by default, and checks the configured share of responses', async () => {
+  it('the contract watch is off by default, and checks the configured fraction of responses', async () => {
     expect(readConfig({}, { watch: share('CONTRACT_WATCH', 0) })).toEqual({ watch: 0 });
     expect(readConfig({ CONTRACT_WATCH: '.01' }, { watch: share('CONTRACT_WATCH', 0) })).toEqual({ watch: 0.01 });
     for (const wrong of ['2', '-1', '1%', 'yes', '1e-2'])

@@ -319,7 +319,7 @@ describe('bodies', () => {
   });
 
   it.each(['text/plain', 'application/xml', 'application/merge-patch+json', 'application/json; charset=latin1', ''])(
-    'the application returns 415 for %p and says what is taken',
+    'the application returns 415 for %p and states the accepted media type',
     async (type) => {
       const answer = await client.post('/v1/notes', {
         token,
@@ -410,14 +410,14 @@ describe('request identity', () => {
     expect([answer.headers['x-request-id'], answer.body.instance]).toEqual(['abc-123', 'abc-123']);
   });
 
-  it('the application generates a request id when there is no safe one', async () => {
+  it('the application generates a request id when the request has no safe one', async () => {
     for (const id of ['', 'a b', 'x'.repeat(129), '<script>']) {
       const made = (await client.get('/v1/notes', { headers: { 'X-Request-Id': id } })).headers['x-request-id'];
       expect(made).toMatch(/^[0-9a-f-]{36}$/);
     }
   });
 
-  it('the application continues a trace, or starts one when there is none', async () => {
+  it('the application continues the trace of a request, or starts a new one', async () => {
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
     await client.get('/v1/notes', { headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } });
     expect(seen?.traceparent).toMatch(new RegExp(`^00-${trace}-(?!00f067aa0ba902b7)[0-9a-f]{16}-01$`));

@@ -13,6 +13,6 @@ it.each([
   ['id', ['productId', 'accountId'], undefined],
   ['', ['a'], undefined],
   ['x'.repeat(10_000), ['price'], undefined],
-])('%.20s among %j is %s', (given, names, expected) => {
+])('the nearest name to %.20s among %j is %s', (given, names, expected) => {
   expect(nearestName(given, names)).toBe(expected);
 });

@@ -23,7 +23,7 @@ function run(environment: Record<string, string>) {
 }
 
 describe('LOG_LEVEL', () => {
-  it('LOG_LEVEL is named in one line when it is no level', () => {
+  it('an invalid LOG_LEVEL is reported in one line', () => {
     expect(run({ LOG_LEVEL: 'verbose' })).toEqual({
       status: 1,
       stderr: 'sample: LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, not "verbose"\n',
@@ -31,13 +31,13 @@ describe('LOG_LEVEL', () => {
     });
   });
 
-  it('LOG_LEVEL is info when it is empty, as when it is not set', () => {
+  it('an empty LOG_LEVEL is info, as an unset one', () => {
     const informed = { status: 0, stderr: '', said: ['fine'] };
     expect(run({ LOG_LEVEL: '' })).toEqual(informed);
     expect(run({})).toEqual(informed);
   });
 
-  it('LOG_LEVEL may be in a file', () => {
+  it('LOG_LEVEL can be read from a file', () => {
     const folder = mkdtempSync(join(tmpdir(), 'level-'));
     const file = join(folder, 'level');
     writeFileSync(file, 'debug\n');

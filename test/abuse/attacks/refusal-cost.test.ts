@@ -76,8 +76,11 @@ describe.each(operations)('$operationId', (operation) => {
     for (let attempt = 0; attempt < tries; attempt += 1) await costOfBody(accepted);
   });
 
-  it.each(Object.entries(hostileBodies(bytes)))('%s', async (_name, body) => {
-    expect(await send(operation, body)).toBeLessThan(500);
-    expect(await leastRatio(body)).toBeLessThan(mostTimes);
-  });
+  it.each(Object.entries(hostileBodies(bytes)))(
+    'rejecting the body costs few times as much as accepting a valid one: %s',
+    async (_name, body) => {
+      expect(await send(operation, body)).toBeLessThan(500);
+      expect(await leastRatio(body)).toBeLessThan(mostTimes);
+    },
+  );
 });

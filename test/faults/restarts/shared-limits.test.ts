@@ -60,7 +60,7 @@ async function keysInRedis(): Promise<string[]> {
   }
 }
 
-it('both gateways share one limit', async () => {
+it('both gateways enforce one common limit', async () => {
   process.stdout.write(`Redis ${redis.version}\n`);
   const passed = await passing(gateways, '192.0.2.1', 2 * perMinute);
   expect(passed).toBeGreaterThanOrEqual(perMinute);
@@ -70,7 +70,7 @@ it('both gateways share one limit', async () => {
   expect(await keysInRedis()).toContain('shop:createToken:steady:192.0.2.1');
 });
 
-it('each gateway counts alone after Redis was killed, and both share the limit when Redis is back', async () => {
+it('each gateway counts alone after Redis was killed, and both count together when Redis is back', async () => {
   const said = listening();
   await redis.signal('SIGKILL');
   await said('this gateway counts requests alone');

@@ -177,18 +177,21 @@ async function call({ way, operation, rule, caller }: Cell, target: AccessTarget
 
 describe.each(cells)('$id $way as $caller', (cell) => {
   const { way, operation, rule, caller } = cell;
-  it.each(rule.resource === undefined ? (['own'] as const) : accessTargets)('on %s', async (target) => {
-    const requestId = newId();
-    // Each request needs a session of its own, because a session can be ended only once.
-    if (rule.resource === 'session' && caller === 'owner') ids.session.own = await logIn('own');
-    const { status, headers, text } = await call(cell, target, requestId);
-    const refused = refusal(rule, caller);
-    expect([status, text.slice(0, 300)]).toEqual([expectedStatus(rule, caller, target), expect.any(String)]);
-    if (refused !== undefined) expect(headers['www-authenticate']).toMatch(/^Bearer /);
-    // The gateway refuses this before the service would.
-    if (way === 'through the gateway' && operation.service !== undefined)
-      expect(heardByService(requestId)).toBe(refused === undefined);
-  });
+  it.each(rule.resource === undefined ? (['own'] as const) : accessTargets)(
+    'the access to $id $way as $caller follows its rule on %s',
+    async (target) => {
+      const requestId = newId();
+      // Each request needs a session of its own, because a session can be ended only once.
+      if (rule.resource === 'session' && caller === 'owner') ids.session.own = await logIn('own');
+      const { status, headers, text } = await call(cell, target, requestId);
+      const refused = refusal(rule, caller);
+      expect([status, text.slice(0, 300)]).toEqual([expectedStatus(rule, caller, target), expect.any(String)]);
+      if (refused !== undefined) expect(headers['www-authenticate']).toMatch(/^Bearer /);
+      // The gateway refuses this before the service would.
+      if (way === 'through the gateway' && operation.service !== undefined)
+        expect(heardByService(requestId)).toBe(refused === undefined);
+    },
+  );
 });
 
 /** Returns all bytes of a response, without the values that differ between requests. */
@@ -227,11 +230,14 @@ const hidden = cells.filter(({ rule, caller }) => {
   return rule.resource !== undefined && foreign >= 400 && foreign === expectedStatus(rule, caller, 'absent');
 });
 
-it.each(hidden)('$id $way replies equally to $caller for a foreign and for a missing resource', async (cell) => {
-  const [foreign, absent] = await Promise.all([bytesOf(cell, 'foreign'), bytesOf(cell, 'absent')]);
-  expect(foreign).toMatch(new RegExp(`^HTTP/1.1 ${expectedStatus(cell.rule, cell.caller, 'absent')} `));
-  expect(foreign).toBe(absent);
-});
+it.each(hidden)(
+  'the request $id $way by $caller returns the same response for a foreign and for a missing resource',
+  async (cell) => {
+    const [foreign, absent] = await Promise.all([bytesOf(cell, 'foreign'), bytesOf(cell, 'absent')]);
+    expect(foreign).toMatch(new RegExp(`^HTTP/1.1 ${expectedStatus(cell.rule, cell.caller, 'absent')} `));
+    expect(foreign).toBe(absent);
+  },
+);
 
 describe.each(internal)('$operationId, which is internal, does not exist at the gateway', (operation) => {
   const method = operation.method.toUpperCase();

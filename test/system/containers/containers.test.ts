@@ -216,7 +216,7 @@ describe('the networks', () => {
     notifications: ['notifications:8080', 'gateway:8080', 'accounts:8080', ...servers],
   };
 
-  it('let each process reach only what it needs', async () => {
+  it('the networks let each process reach only the hosts that it needs', async () => {
     const find = async (service: string) => [
       service,
       (await shop.script<string[]>(service, reachable(addresses))).sort(),
@@ -351,7 +351,7 @@ describe('replicas', () => {
     expect(await shop.containersOf('postgres')).toHaveLength(1);
   });
 
-  it('share the work', async () => {
+  it('replicas of a process divide the work', async () => {
     await shop.scale(replicas);
     expect(await shop.containersOf('orders')).toHaveLength(2);
     await eventually(async () => {

@@ -52,7 +52,7 @@ async function open(port: number, localAddress = '127.0.0.1'): Promise<Socket> {
 it.each([
   ['limits the connections of one address', '', 1],
   ['limits no connections of the proxies in front of it', '1', 0],
-])('%s', async (_, trustedProxies, closed) => {
+])('the proxy %s', async (_, trustedProxies, closed) => {
   const environment = { TRUSTED_PROXIES: trustedProxies, CONNECTION_LIMIT_PER_ADDRESS: String(limit) };
   await withProxy(environment, async (port) => {
     await eventually(async () => {

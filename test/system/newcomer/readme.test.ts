@@ -92,7 +92,7 @@ describe('README.md', () => {
     expect((await fetch(emails)).status).toBe(200);
   });
 
-  it('README.md shows what its commands print', async () => {
+  it('README.md shows the output of its commands', async () => {
     const shown = blocks.filter(({ output }) => output !== undefined);
     expect(shown.map(({ section }) => section)).toEqual(['Run it', 'Run it']);
     for (const { commands, output = '' } of shown) expect(await shell(commands)).toMatch(patternOf(output));

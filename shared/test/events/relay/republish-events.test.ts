@@ -43,7 +43,7 @@ it('republishEvents repeats an event that another transaction changes meanwhile,
   expect(await store.unpublished()).toHaveLength(3);
 });
 
-it('republishEvents has them due at most so many a second, the oldest first', async () => {
+it('republishEvents makes at most a fixed number of events due in a second, oldest first', async () => {
   await store.published(5_000);
   await republishEvents(store.database.pool, [eventType], threeDaysAgo());
   const { rows } = await store.database.pool.query<{ count: number; newest: Date }>(
