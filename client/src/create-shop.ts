@@ -29,7 +29,7 @@ export interface ShopOptions {
   readonly fetch?: (request: Request, init: { readonly signal: AbortSignal | null }) => Promise<Response>;
 }
 
-/** The paths whose GET returns a page of a list. */
+/** The paths of GET operations that return a page of a list. */
 export type ListPath = {
   [Path in PathWith<'get'>]: Data<paths[Path]['get']> extends Page<unknown> ? Path : never;
 }[PathWith<'get'>];

@@ -31,7 +31,7 @@ export interface PageOptions<Field extends string = string, Sortable extends str
   readonly cursor?: string;
 }
 
-/** What the contract does not state about a list: the types of its whole items, its filters and its sort. */
+/** Properties of a list that the contract does not state: the types of its whole items, its filters and its sort. */
 interface Lists {
   readonly listOrders: { item: Order; criteria: OrderCriteria; sort: 'createdAt' | 'totalCost' | 'id'; more: unknown };
   readonly searchProducts: {

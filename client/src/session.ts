@@ -19,7 +19,7 @@ export interface SessionOptions {
   /** The address of the shop without a trailing slash. */
   readonly baseUrl: string;
   readonly send: RepeatingSend;
-  /** What a machine renews its token with. */
+  /** The credentials with which a machine renews its token. */
   readonly machine?: MachineCredentials | undefined;
   /**
    * Called with every renewed pair, and with `undefined` when no renewal is possible any more. Not called when the

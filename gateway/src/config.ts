@@ -109,7 +109,7 @@ function isOrigin(text: string): boolean {
 
 /**
  * Addresses of metrics by process, separated by commas: `orders=http://host:port/metrics`. A process may have several.
- * An entry `*=http://*:port/metrics` stands for one entry for each service, with its name in place of each `*`.
+ * An entry `*=http://*:port/metrics` is expanded to one entry for each service, with the name of the service as `*`.
  */
 function metricsAddresses(name: string): Variable<readonly (readonly [string, string])[]> {
   return {

@@ -15,7 +15,7 @@ export type { Page } from './page.ts';
 export type { BoardOptions, DocumentationSources, FindPage, PageRequest, PageResponse, ShownEmails };
 
 export interface PagesOptions {
-  /** What the board shows; undefined when it is switched off. Then its addresses are 404. */
+  /** The options of the board; undefined when it is switched off. Then its addresses return 404. */
   readonly board: BoardOptions | undefined;
   /** The e-mails that are shown to clients on this machine; undefined for none. */
   readonly emails: ShownEmails | undefined;

@@ -36,7 +36,7 @@ function idOf(what: string): (text: string) => string {
   };
 }
 
-/** Parses a time in RFC 3339, or a date, which stands for the beginning of that day in UTC. */
+/** Parses a time in RFC 3339, or a date, which means the beginning of that day in UTC. */
 export function moment(text: string): string {
   const value = time().fromText(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (value !== undefined) return String(value);

@@ -28,7 +28,7 @@ interface Status {
   readonly outboxes?: readonly Outbox[];
   /** Undefined when the broker does not respond. */
   readonly deadLetters?: readonly DeadLetters[];
-  /** What to do next, one sentence each. */
+  /** The recommended next steps, one sentence each. */
   readonly advice: readonly string[];
 }
 
@@ -60,7 +60,7 @@ async function readStatus(): Promise<Status> {
   if (shop === undefined && settings.databaseUrl === undefined && !(await hasShop(folder))) {
     return { ...common, advice: [stopped] };
   }
-  // The schemas stay those of the release that used them last, so that this release can still back them up.
+  // The schemas are not migrated, so that the release that used them last can still back them up.
   const [outboxes, deadLetters] = await withShop(
     (attached) => Promise.all([readOutboxes(attached).catch(() => undefined), countDeadLetters(attached)]),
     { migrate: false },

@@ -4,7 +4,7 @@ export interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warning' | 'failed';
   readonly detail: string;
-  /** What to do; absent when the check passed. */
+  /** The recommended action; absent when the check passed. */
   readonly remedy?: string;
 }
 

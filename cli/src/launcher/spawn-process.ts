@@ -19,7 +19,7 @@ export interface ProcessOptions {
    */
   readonly url?: string;
   readonly say: (line: string) => void;
-  /** Called once a minute with what a process that is not ready waits for. */
+  /** Called once a minute with the missing dependency of a process that is not ready. */
   readonly sayWaiting?: (line: string) => void;
   /** Milliseconds between two calls of it. */
   readonly waitingEvery?: number;
@@ -119,7 +119,7 @@ async function untilReady(
   return false;
 }
 
-/** Returns `ready`, or what is missing. */
+/** Returns `ready`, or the missing dependency. */
 async function askState(url: string, over: AbortSignal): Promise<string> {
   try {
     const signal = AbortSignal.any([over, AbortSignal.timeout(answerWithin)]);

@@ -28,7 +28,7 @@ export function watchTree(root: string, changed: (path: string) => void): () => 
       changed(path);
       if (event === 'rename' && name !== unwatched) renew(path);
     });
-    watcher.on('error', () => forget(folder)); // such as that of a removed folder on Windows
+    watcher.on('error', () => forget(folder)); // for example when a folder is removed on Windows
     watchers.set(folder, watcher);
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);

@@ -1,7 +1,7 @@
 // Undoes the changes of a command when it fails or a signal stops it.
 import { toReason } from '@shop/shared/runtime';
 
-/** What must be undone, in the order in which it was begun. */
+/** The registered undo functions, in order of registration. */
 const begun = new Set<() => Promise<void>>();
 let ending = false;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -13,7 +13,7 @@ export interface DataFolder {
   readonly secrets: string;
 }
 
-/** What a running shop announces to the command line. It contains passwords, as the file with the secrets does. */
+/** The data that a running shop announces to the command line. It contains passwords, as the file of secrets does. */
 export interface RunningShop {
   /** Identifies the launcher process. */
   readonly launcher: string;

@@ -4,7 +4,7 @@ import { readInstallation } from '@shop/shared/shop';
 import { givenEnvironment } from './settings.ts';
 
 /**
- * @param instead what the operator of another installation runs
+ * @param instead the command for other installations
  * @throws StartError when the shop was not started by npm
  */
 export function requireNpm(command: string, instead: string): void {

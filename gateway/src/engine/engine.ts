@@ -83,7 +83,7 @@ async function buildPipelines(plugin: EnginePlugin): Promise<EngineRouter> {
 }
 
 /**
- * Checks what the engine's schema does not: every policy exists, and every endpoint belongs to exactly one pipeline.
+ * Checks rules that the engine's schema lacks: every policy exists, and every endpoint belongs to exactly one pipeline.
  */
 function checkPipelines({ apiEndpoints, policies, pipelines: all }: GatewayConfig): void {
   const unknown = policies.filter((name) => !Object.hasOwn(registry.policies, name));

@@ -6,7 +6,7 @@ import type { GatewayRequest, GatewayResponse } from './gateway-request.ts';
 /** The origins with pages that may call the API: a list, which may contain `anyLocalPort`, or all. */
 export type CorsOrigins = ReadonlySet<string> | '*';
 
-/** The entry that stands for every port of `http://localhost`: the pages that are developed on the caller's own machine. */
+/** The entry for every port of `http://localhost`, for pages that are developed on the caller's own machine. */
 export const anyLocalPort = 'http://localhost:*';
 const localOrigin = /^http:\/\/localhost(?::\d{1,5})?$/;
 
@@ -65,7 +65,7 @@ export function allowOrigin(request: GatewayRequest, origins: CorsOrigins | unde
   return origin !== undefined;
 }
 
-/** Returns whether the browser asks if it may send a request. The request itself is validated when it arrives. */
+/** Returns whether the request is a CORS preflight. The request itself is validated when it arrives. */
 export function isPreflight({ method, headers }: GatewayRequest): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }

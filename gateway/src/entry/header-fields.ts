@@ -114,8 +114,8 @@ function withoutNamed(fields: HeaderFields & { single: Map<string, string> }, co
 }
 
 /**
- * Returns whether the gateway sets the field itself. Many servers convert an underscore into a hyphen, so a name with
- * an underscore could become such a field.
+ * Returns whether the field stays in the gateway and is not forwarded. Many servers convert an underscore into a
+ * hyphen, so a name with an underscore could be read as such a field.
  */
 function isKept(name: string): boolean {
   return kept.has(name) || name.includes('_') || keptPrefixes.some((prefix) => name.startsWith(prefix));

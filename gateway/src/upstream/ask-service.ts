@@ -13,13 +13,13 @@ const ofEmails = {
   isNeeded: false,
 } as const;
 
-/** Opens the upstream that only the board asks. A configuration without it shows no e-mails. */
+/** Opens the upstream that serves only the board. Without it, the board shows no e-mails. */
 export function openEmailUpstream(upstreams: UpstreamDirectory, config: GatewayConfig): void {
   if (config.serviceEndpoints[ofEmails.serviceEndpoint] !== undefined)
     openUpstream(upstreams, ofEmails, config, answerWithin);
 }
 
-/** Returns the function by which the board asks the upstreams in force. */
+/** Returns the function with which the board calls the active upstreams. */
 export function askService(upstreams: UpstreamDirectory): BoardOptions['ask'] {
   return async (service, path, { authorization = '', id, traceparent }) => {
     const upstream = upstreams.all.find(({ name }) => name === service);

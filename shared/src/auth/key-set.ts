@@ -90,7 +90,7 @@ class FollowedKeySet implements KeySet {
   }
 
   async find(kid: string): Promise<CryptoKey | undefined> {
-    // All tokens wait for the same load. A token that cannot be verified yet starts no load of its own.
+    // All tokens wait for the same load. A token that cannot be verified yet does not start another load.
     if (this.#isOutdated()) await this.#nextLoad.promise;
     if (this.#isOutdated()) {
       const headers = { 'Retry-After': '1' };

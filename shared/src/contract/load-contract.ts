@@ -11,7 +11,7 @@ import { readDocument } from './read-document.ts';
 import { type CheckedInput, checkInput, type RawInput, readParameter, refuseFaults } from './validate-request.ts';
 import { type ResponseCheck, toResponseCheck } from './validate-response.ts';
 
-/** Bytes of any JSON body. An operation may have a lower bound of its own: `maxBytes`. */
+/** Bytes of any JSON body. An operation may have a lower limit: `maxBytes`. */
 export const maxBodyBytes = 100 * 1024;
 
 export interface BodyRule {
@@ -42,7 +42,10 @@ export interface Contract {
   readonly operations: readonly ContractOperation[];
 }
 
-/** Reads an OpenAPI 3.1 document. @throws when the document does not say what the shop needs */
+/**
+ * Reads an OpenAPI 3.1 document.
+ * @throws when the document lacks properties that the shop needs
+ */
 export function loadContract(file: URL | string): Contract {
   const document = readDocument(file);
   const compilers = { accepted: acceptedCompiler(document), produced: producedCompiler(document) };
@@ -119,7 +122,7 @@ function readOperation({ accepted: compiler, produced }: Compilers, outline: Ope
       ? undefined
       : schemaAt(compiler, [...bodyAt.at, 'content', mediaTypes[0], 'schema']);
   const media = bodyAt === undefined ? {} : toNode(toNode(bodyAt.node.content)[mediaTypes[0] ?? '']);
-  // Where an operation finds faults that no schema can, all are refused at once, and by the operation.
+  // Some operations find faults that a schema cannot express. Such an operation reports all faults in one response.
   const refusedByOperation = operation['x-refused-by-operation'] === true;
   return {
     ...outline,

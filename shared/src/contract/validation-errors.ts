@@ -16,7 +16,7 @@ export interface ValidationFinding {
  */
 export function validationErrors(errors: readonly ErrorObject[]): ValidationFinding[] {
   const seen = new Map<string, ValidationFinding>();
-  // A pattern describes what is expected, and a format only names it.
+  // A pattern describes the expected value, and a format only names it.
   const sorted = ofNearestForms(errors).toSorted(
     (one, other) => Number(one.keyword === 'format') - Number(other.keyword === 'format'),
   );
@@ -94,7 +94,7 @@ function valueFinding(error: ErrorObject): ValidationFinding | undefined {
       const own = listOf(error.parentSchema?.required).join(' and ');
       return { pointer: member(params.additionalProperty), detail: `must not be given together with ${own}` };
     }
-    case 'propertyNames': // the fault of the name is a finding of its own
+    case 'propertyNames': // the fault of the name is reported separately
       return undefined;
     case 'unevaluatedProperties':
       return { pointer: member(params.unevaluatedProperty), detail: 'is not a known member' };
@@ -112,7 +112,7 @@ function valueFinding(error: ErrorObject): ValidationFinding | undefined {
       return { pointer: instancePath, detail: formDetail(error) };
     case '$ref':
     case 'allOf':
-    case 'if': // what its branch missed is a finding of its own
+    case 'if': // the faults of its branch are reported separately
       return undefined;
     case 'pattern':
     case 'x-email-address':

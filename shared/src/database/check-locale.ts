@@ -27,7 +27,7 @@ export async function readLocale(from: Queryable): Promise<DatabaseLocale> {
   return found;
 }
 
-/** @returns what is wrong with the locale, and what to do; undefined when nothing is */
+/** @returns the fault of the locale and its remedy; undefined without a fault */
 export function localeFault(
   found: DatabaseLocale,
 ): { readonly isFatal: boolean; readonly detail: string; readonly remedy: string } | undefined {

@@ -91,7 +91,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
         failed = error instanceof Error ? error : new Error(toReason(error));
         throw failed;
       } finally {
-        // The connection is closed after a failure, because the next one may lead to a writable server.
+        // The connection is closed after a failure, because the next one may reach a writable server.
         client.release(failed);
       }
     },

@@ -41,7 +41,7 @@ export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * SQLSTATEs after which the same request may succeed later: the server cannot execute it at present, or this connection
- * leads to a server that cannot (PostgreSQL documentation, Appendix A). Two characters stand for a whole class.
+ * uses a server that cannot (PostgreSQL documentation, Appendix A). Two characters match a whole class.
  */
 export const unavailableStates = {
   '08': 'connection exception',
@@ -84,7 +84,7 @@ const unavailableMessages = [
 ];
 
 /**
- * Returns whether an error says that the database is unavailable or overloaded, so that the same request may succeed
+ * Returns whether an error means that the database is unavailable or overloaded, so that the same request may succeed
  * later.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
@@ -105,9 +105,9 @@ function isUnavailableState(code: string): boolean {
 }
 
 /**
- * Returns whether the connection of a failed statement must be closed. Either it leads to a read-only server, and the
- * next connection may lead to the primary; or the driver has stopped waiting for the statement, which the server may
- * still be running.
+ * Returns whether the connection of a failed statement must be closed. Its server may be read-only, and the next
+ * connection may reach the primary. Or the driver has stopped waiting for the statement, which the server may still be
+ * running.
  */
 export function spoilsConnection(error: unknown): boolean {
   const code = errorCode(error);

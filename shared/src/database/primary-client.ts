@@ -1,5 +1,5 @@
-// Connections of a connection string with several hosts: each one leads to the server that accepts writes. PostgreSQL's
-// own library does so with `target_session_attrs=read-write`, which the driver `pg` does not support.
+// Opens connections for a connection string with several hosts: each one uses the server that accepts writes.
+// PostgreSQL's own library does so with `target_session_attrs=read-write`, which the driver `pg` does not support.
 import pg from 'pg';
 import { parseAddresses, toReason } from '../runtime/index.ts';
 
@@ -17,7 +17,7 @@ interface Server {
   readonly port: number;
 }
 
-/** What this process knows of the servers of a connection string. */
+/** The known servers of a connection string. */
 interface Cluster {
   /** The server that most recently accepted writes; undefined after a connection to it has failed. */
   primary: Server | undefined;

@@ -33,7 +33,7 @@ export class ReplicaLag {
     this.#maximum = maximum;
   }
 
-  /** Asks the primary for its position. */
+  /** Queries the primary for its position. */
   async mark(primary: Queryable): Promise<void> {
     const at = performance.now();
     const position = await positionOf(primary, primaryPosition);

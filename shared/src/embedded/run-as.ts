@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The user that runs PostgreSQL. An empty object stands for the user of this process. */
+/** The user that runs PostgreSQL. An empty object means the user of this process. */
 export interface RunAs {
   uid?: number;
   gid?: number;

@@ -106,7 +106,7 @@ function requireCurrent(headers: IncomingHttpHeaders, current: readonly string[]
 
 /**
  * Returns whether `If-None-Match` matches the representation (weak comparison, RFC 9110 section 13.1.2). A response
- * without a tag does not match `*` either, because generated clients know no 304 of operations without tags.
+ * without a tag does not match `*` either, because generated clients expect no 304 of operations without tags.
  */
 export function notModified(headers: IncomingHttpHeaders, etag: string | undefined): boolean {
   return etag !== undefined && matches(headers, etag);

@@ -16,7 +16,7 @@ export interface IdempotencyContext {
 }
 
 interface Fingerprints {
-  /** That of the body as it was written, by which processes of the previous release compare requests. */
+  /** The fingerprint of the body as it was written, by which processes of the previous release compare requests. */
   readonly fingerprint: string;
   /** The fingerprint of the canonical body, so that the order of members makes no difference. */
   readonly canonicalFingerprint: string;
@@ -36,9 +36,9 @@ interface StoredAnswer {
 const keptHours = 24;
 
 /**
- * Returns a stored response, and writes it again without a change: the commit that stored it cannot be lost any more,
- * because this statement commits later. Reading alone does not suffice with synchronous replication: a primary that is
- * cut off from its standbys stores a commit itself, never confirms it, and shows it when it starts again as a standby.
+ * Returns a stored response, and writes it again without a change. The commit that stored it cannot be lost any more,
+ * because this statement commits later. Reading alone is not sufficient with synchronous replication: a primary without
+ * its standbys stores a commit, never confirms it, and shows it when it restarts as a standby.
  */
 const confirmKept = `
   UPDATE idempotency_keys SET created_at = created_at
@@ -92,8 +92,8 @@ export async function idempotent<Body = never>(
     });
   } catch (error) {
     if (refusal === undefined || error !== refusal) throw error;
-    // The effects are rolled back, so the refusal is stored in a separate transaction, unless a concurrent repetition
-    // has stored a response meanwhile.
+    // The effects are rolled back, so the problem is stored in a separate transaction, unless a concurrent retry has
+    // stored a response meanwhile.
     const result = problemResult(refusal, request);
     if ((result.json?.length ?? 0) > longestRefusal) return result;
     return answer(async (tx) => {
@@ -103,7 +103,7 @@ export async function idempotent<Body = never>(
   }
 }
 
-/** Returns the result that shows a problem, for an operation whose refusal has an effect that must be committed. */
+/** Returns the result with a problem, for an operation that must commit the effect of an error. */
 export function problemResult(problem: Problem, request: Pick<OperationRequest, 'id'>): Result {
   return {
     status: problem.status,

@@ -21,7 +21,7 @@ export interface OperationRequest {
    */
   readonly caller: Caller | undefined;
   readonly path: Readonly<Record<string, string>>;
-  /** The declared parameters: a number where the contract says integer, an array where it says array. */
+  /** The declared parameters: a number where the contract defines an integer, an array where it defines an array. */
   readonly query: Readonly<Record<string, QueryValue>>;
   readonly headers: IncomingHttpHeaders;
   /** Aborts when the client closes the connection before it has the response. Created at its first use. */
@@ -64,7 +64,7 @@ interface OperationTypes {
 }
 
 type ContentOf<Part> = Part extends { readonly content: infer Media } ? Media[keyof Media] : undefined;
-/** A media type other than these is that of a file. */
+/** Any other media type is that of a file. */
 type BodyOf<Part> = Part extends { readonly content: infer Media }
   ? keyof Media extends 'application/json' | 'application/merge-patch+json'
     ? Media[keyof Media]
@@ -91,7 +91,7 @@ export type Operations<Context> = Readonly<
   Record<string, (request: never, context: Context) => Promise<Result<unknown>>>
 >;
 
-/** Returns the caller of an operation whose contract requires a token. */
+/** Returns the caller of an operation that requires a token. */
 export function requireCaller(request: OperationRequest): Caller {
   if (request.caller === undefined)
     throw new Error(`${request.operationId} runs without a caller: its contract must require one`);

@@ -9,8 +9,8 @@ import { findRequestIdentity } from './request-identity.ts';
 import type { CachedResponse } from './response-cache.ts';
 
 /**
- * Sends a result whose body is complete.
- * @param gzip its JSON text compressed, which is sent instead of it
+ * Sends a result with a complete body.
+ * @param gzip the compressed JSON text, which is sent instead
  */
 export function send(
   response: Response,
@@ -27,7 +27,7 @@ export function send(
 }
 
 /**
- * Sends a result whose body comes in pieces.
+ * Sends a result with a body in pieces.
  * @throws the error of the stream, after the connection was closed
  */
 export async function sendStream(

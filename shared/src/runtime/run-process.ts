@@ -3,7 +3,7 @@ import { ConfigError, type Environment } from './config.ts';
 import { createLog, type Log, type LogLevel } from './log.ts';
 import { StartError } from './start-error.ts';
 
-/** What a process can register while it starts. */
+/** The functions of a process that can be used while it starts. */
 export interface ProcessLife {
   readonly log: Log;
   /**

@@ -1,8 +1,8 @@
 // Converts any thrown or emitted value to a string for messages and logs.
 
 /**
- * Returns the message of an error, also of an object that only has the members of one, as pg-boss emits. Of an
- * AggregateError without a message, it returns those of its errors. The members of other objects are only named,
+ * Returns the message of an error, also of an object that only has the members of one, as pg-boss emits. For an
+ * AggregateError without a message, it returns the messages of its errors. The members of other objects are only named,
  * because their values may be personal data.
  * @example toReason({ message: 'the connection was lost', queue: 'mail' }) // 'the connection was lost'
  */

@@ -5,8 +5,8 @@ const installations = ['npm', 'compose', 'kubernetes'] as const;
 export type Installation = (typeof installations)[number];
 
 /**
- * What a command is for: to start the shop or a new version of it, to run a command of the command line, to show the
- * log of a process, or to find out what is wrong with the installation.
+ * The purpose of a command: to start the shop or a new version of it, to run a command of the command line, to show the
+ * log of a process, or to find the fault of an installation.
  */
 export type CommandPurpose = 'start' | 'shop' | 'logs' | 'examine';
 

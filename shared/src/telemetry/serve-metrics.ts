@@ -1,4 +1,4 @@
-// Serves metrics to Prometheus on a port of its own, which the gateway does not expose.
+// Serves metrics to Prometheus on a separate port, which the gateway does not expose.
 import { createServer } from 'node:http';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { type ProcessLife, StartError } from '../runtime/index.ts';

@@ -40,8 +40,8 @@ export function readTelemetry(environment: Environment) {
 }
 
 /**
- * Everything that a process of the shop reads from its environment: its own variables, and those of its log, its
- * installation and telemetry.
+ * Reads all settings of a process from its environment: its own variables, and those of its log, its installation and
+ * telemetry.
  * @param readOwn reads the process's own variables
  * @throws ConfigError naming every variable that is wrong
  */

@@ -1,4 +1,4 @@
-// A database of its own for each test file, cloned from a template that has the services' migrations applied.
+// A separate database for each test file, cloned from a template with the migrations of the services.
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { migrate, withClient } from '../database/index.ts';

@@ -130,7 +130,7 @@ function createService(
       child.stdout?.on('data', (data) => written.push(String(data)));
       child.stderr?.on('data', (data) => written.push(String(data)));
       await untilReady(name, url, child, written);
-      // A process that the files of a worker share does not keep the worker from ending, which ends the process.
+      // A process that several files share does not prevent the worker from exiting, which stops the process.
       child.unref();
       child.channel?.unref();
       for (const stream of [child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref();

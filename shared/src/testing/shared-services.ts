@@ -1,5 +1,5 @@
-// Processes that the test files of one worker share. Each file finds the database as after the migrations, and no
-// e-mails. A worker keeps one set of processes, because also idle ones need processor time.
+// Processes that the test files of one worker share. Each file gets the database in its state after the migrations,
+// without e-mails. A worker has one set of processes, because idle processes also need processor time.
 import { rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -178,7 +178,7 @@ async function call({ way, operation, rule, caller }: Cell, target: AccessTarget
 describe.each(cells)('$id $way as $caller', (cell) => {
   const { way, operation, rule, caller } = cell;
   it.each(rule.resource === undefined ? (['own'] as const) : accessTargets)(
-    'the access to $id $way as $caller follows its rule on %s',
+    'the access follows the rule of the operation on %s',
     async (target) => {
       const requestId = newId();
       // Each request needs a session of its own, because a session can be ended only once.

@@ -33,7 +33,7 @@ export interface BoardStreamsOptions {
   /** Whether the token of a verified request is still valid. */
   readonly isValid: (authorization: string) => boolean;
   readonly draining: () => boolean;
-  /** Where the processes offer their metrics; without it the board shows only what the gateway itself observes. */
+  /** The addresses of the processes' metrics; without them the board shows only the figures of the gateway. */
   readonly metrics?: MetricsAddresses | undefined;
 }
 

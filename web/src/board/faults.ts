@@ -23,7 +23,7 @@ export interface BoardFault {
   readonly kind: (typeof fromCauseToSymptom)[number];
   /** A few words for the picture. */
   readonly what: string;
-  /** What to do, in one or two sentences. */
+  /** The recommended action, in one or two sentences. */
   readonly todo: string;
   /** The name of the runbook in docs/runbooks. */
   readonly runbook: string;

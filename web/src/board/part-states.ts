@@ -1,4 +1,4 @@
-// The parts of the shop that the board shows: the state of each part, its faults, and what to do about them.
+// The parts of the shop that the board shows: the state of each part, its faults, and their remedies.
 import { operatorCommand } from '@shop/shared/shop';
 import { type BoardFault, causesFirst } from './faults.ts';
 import type { ProcessFigures, QueueFigures, ShopFigures } from './shop-figures.ts';
@@ -114,7 +114,7 @@ function checks({ process, failing }: ProcessFigures): BoardFault[] {
 }
 
 function remedy(process: string, check: string): Pick<BoardFault, 'todo' | 'runbook'> {
-  // What to do is shown at the database and at the broker.
+  // The remedy is shown at the database and at the broker.
   if (check === 'database')
     return { todo: 'It is ready again as soon as its database answers.', runbook: 'service-unreachable' };
   if (check === 'events') return { todo: 'It is ready again as soon as the broker answers.', runbook: 'outbox-lag' };

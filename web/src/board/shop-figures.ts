@@ -3,7 +3,7 @@
 import { lookup } from 'node:dns/promises';
 import { readSamples, type Sample } from './prometheus-samples.ts';
 
-/** Process → address of its metrics. A host name with several addresses stands for several replicas. */
+/** Process → address of its metrics. A host name with several addresses means several replicas. */
 export type MetricsAddresses = readonly (readonly [process: string, address: string])[];
 
 export interface ProcessFigures {
@@ -106,7 +106,7 @@ interface Answer {
   readonly replicas: readonly Replica[];
 }
 
-/** Asks all replicas of a process. A host name without an address stands for one expected replica. */
+/** Queries all replicas of a process. A host name without an address means one expected replica. */
 async function ask(process: string, address: string): Promise<Answer> {
   const url = new URL(address);
   const hosts = await lookup(url.hostname, { all: true }).catch(() => []);

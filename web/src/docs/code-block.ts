@@ -32,7 +32,7 @@ function highlightedMessage(text: string): string {
   return [start, ...lines, ...rest].join('\n');
 }
 
-/** @param label what a screen reader says the block is */
+/** @param label the name of the block for a screen reader */
 export function codeBlock(text: string, language: string | undefined, label = 'Example'): string {
   return `<pre tabindex="0" role="group" aria-label="${escapeHtml(label)}"><code>${highlighted(text, language)}</code></pre>`;
 }

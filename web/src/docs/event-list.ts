@@ -102,7 +102,7 @@ function membersOf(document: Node, value: unknown, prefix = ''): Member[] {
 function typeText(document: Node, schema: Node): string {
   if (Array.isArray(schema.enum)) return schema.enum.map((one) => `\`${String(one)}\``).join(' or ');
   if ('const' in schema) return `\`${String(schema.const)}\``;
-  // A reference with a description of its own is an `allOf` of one part.
+  // A reference with an additional description is an `allOf` of one part.
   if (Array.isArray(schema.allOf) && schema.allOf.length === 1)
     return typeText(document, dereference(document, schema.allOf[0]));
   const alternatives = [schema.oneOf, schema.anyOf].find(Array.isArray)?.filter(isNode) ?? [];

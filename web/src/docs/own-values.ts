@@ -26,7 +26,7 @@ export function isOwnValue(name: string): name is OwnValue {
   return Object.hasOwn(shownUntilGiven, name);
 }
 
-/** Returns a word that stands for the value, which no quotation, URL or highlighter changes. */
+/** Returns a placeholder for the value that no quotation, URL or highlighter changes. */
 export function toMark(name: OwnValue): string {
   return `OWN_${name}_VALUE`;
 }

@@ -1,4 +1,4 @@
-// What the search of the documentation finds: sections of guides, operations and problems, each with its text.
+// Creates the search index of the documentation: sections of guides, operations and problems, each with its content.
 import { dereference, isNode, type Node, toNode } from '@shop/shared/contract';
 import { problems } from '@shop/shared/problem';
 import { isCode } from '../problems/problem-examples.ts';

@@ -14,7 +14,7 @@ export interface MailKey {
 
 export function createMailKey(key: string): MailKey {
   const expected = digestOf(key);
-  // Browsers send the cookies of one host to all of its ports: each shop on this machine needs a name of its own.
+  // Browsers send the cookies of one host to all of its ports, so each shop on this machine needs a different name.
   const name = `shop-mail-${expected.toString('hex', 0, 4)}`;
   const isKey = (given: string | null | undefined): boolean =>
     typeof given === 'string' && timingSafeEqual(digestOf(given), expected);

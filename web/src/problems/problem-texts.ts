@@ -1,4 +1,4 @@
-// Explains each problem code for clients: when it occurs, an example of its `detail`, and what to do.
+// Explains each problem code for clients: when it occurs, an example of its `detail`, and the remedy.
 import type { ProblemCode } from '@shop/shared/problem';
 import { protocolProblemTexts } from './protocol-problem-texts.ts';
 

@@ -23,7 +23,7 @@ const lifetimes: Readonly<Record<EmailTokenPurpose, number>> = {
 };
 const tokenBytes = 32;
 
-/** What an operation needs to send a token. The command line has no client request to pass. */
+/** The data that an operation needs to send a token. The command line has no client request to pass. */
 export interface TokenSender {
   readonly request: {
     readonly id: string;

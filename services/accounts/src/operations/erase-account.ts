@@ -14,8 +14,8 @@ import { endAllFamilies } from '../session/refresh-token.ts';
 const days = 7;
 
 /**
- * A repeated request does not change the time of the erasure. With the same `Idempotency-Key` it also does not demand a
- * withdrawn erasure again.
+ * Requests the erasure. A repeated request does not change its time. With the same `Idempotency-Key`, a repeated
+ * request does not request a withdrawn erasure again.
  * @throws Problem 403 for another account or a wrong password, 404 when the account does not exist, 412 for another
  * version than that of `If-Match`
  */

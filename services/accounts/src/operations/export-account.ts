@@ -9,8 +9,8 @@ import type { CallingContext, Operation } from '../context.ts';
 import { requireRecentLogIn } from '../session/reauthentication.ts';
 
 /**
- * The document is sent while its lists are read page by page, so that its size does not matter. The first page of each
- * list is read before the first byte is sent, so that an unavailable service still leads to a problem document. A later
+ * Streams the document while its lists are read page by page, so that its size is not limited. The first page of each
+ * list is read before the first byte is sent, so that an unavailable service still causes a problem document. A later
  * failure closes the connection.
  * @throws Problem 403 for another account, and without a recent log-in; 503 when a service is unavailable
  */

@@ -8,8 +8,8 @@ import { noSuchAccount } from '../account/own-account.ts';
 import type { Operation } from '../context.ts';
 
 /**
- * @throws Problem 404 when the account does not exist or its erasure is due, 409 when another account has the new address
- * by now, 429 when too many verification e-mails were sent
+ * @throws Problem 404 when the account does not exist or is due for erasure, 409 when another account has the new
+ * address by now, 429 when too many verification e-mails were sent
  */
 export const resendVerification: Operation<'resendVerification'> = (request, context) =>
   idempotent<never>(request, context, async (tx) => {

@@ -4,7 +4,7 @@ import { clientNetwork } from '@shop/shared/runtime';
 import { parseSessionClient } from '../account/session-client.ts';
 import type { Waiter } from './semaphore.ts';
 
-/** Milliseconds that a request without a deadline has, and the part of a deadline that is left for the rest of the work. */
+/** The milliseconds of a request without a deadline, and the reserved milliseconds for the work after the hash. */
 const [withoutDeadline, reserve] = [30_000, 1_000];
 
 /**

@@ -1,4 +1,4 @@
-// Resolves expired reservations: asks the orders service for the final state, and confirms or releases them.
+// Resolves expired reservations: queries their final state in the orders service, and confirms or releases them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import { type InternalClient, requestIdentity } from '@shop/shared/http';
@@ -19,8 +19,8 @@ interface DueReservation {
 const lookEvery = 1_000;
 const batchSize = 20;
 
-// A claim postpones the next request beyond any time-out, so another replica asks only when this one has died. Asking
-// twice is harmless. No row stays locked while the orders service is asked.
+// A claim postpones the next request beyond any timeout, so another replica sends it only when this one has died.
+// Repeating the request is harmless. No row stays locked while the orders service is called.
 const claim = `
   UPDATE reservations SET settle_at = now() + interval '10 seconds'
   WHERE id IN (
@@ -52,7 +52,7 @@ export function startResolving(options: ResolvingOptions): () => Promise<void> {
 }
 
 /**
- * Resolves one batch. A reservation without a response stays reserved, and a later run asks the orders service again.
+ * Resolves one batch. A reservation without a response stays reserved, and a later run calls the orders service again.
  */
 async function resolveDue(options: ResolvingOptions): Promise<number> {
   const { rows } = await options.database.pool.query<DueReservation>(claim);

@@ -30,7 +30,7 @@ export const reserveStock: Operation<'reserveStock'> = async (request, context) 
 /** An available line. It has a name and a price when all lines were available and were reserved now. */
 type FreeLine = (ReservedLine & MovedStock) | { readonly productId: string; readonly name: null };
 
-/** Without limits, the reservation does not count as held by the account. A missing limit stands for no limit. */
+/** Without limits, the reservation is not counted for the account. A missing limit means no limit. */
 const unlimited = { orders: 2_147_483_647, units: Number.MAX_SAFE_INTEGER };
 
 /**

@@ -1,4 +1,4 @@
-// Operators assign units on hand to an order that is about to ship, by the rules of the internal operation.
+// Lets operators assign units on hand to an order that is about to ship, by the rules of the internal operation.
 import { Problem } from '@shop/shared/problem';
 import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';

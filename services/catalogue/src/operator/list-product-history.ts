@@ -25,8 +25,8 @@ const listChanges = `
 /**
  * @param environment the variables of catalogue, of which DATABASE_URL and SHOP_CURRENCY are read
  * @param product the sku or the id of the product
- * @returns at most `limit` changes, the newest first
- * @throws StartError when there is no such product
+ * @returns at most `limit` changes, newest first
+ * @throws StartError when the product does not exist
  */
 export function listProductHistory(
   environment: Environment,

@@ -3,7 +3,7 @@ import { choice, decimal, type Field, type FieldType, json, text } from '@shop/s
 import type { Fault } from '@shop/shared/problem';
 import { findDecimals } from '@shop/shared/shop';
 
-/** How values of a member are stored. `currency` is that of the shop. */
+/** The storage of a member's values. `currency` is the currency of the shop. */
 export interface ColumnType<Member, Column> {
   /** The type of the column. */
   readonly sql: 'text' | 'bigint' | 'integer' | 'smallint';

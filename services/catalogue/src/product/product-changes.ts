@@ -12,7 +12,7 @@ export interface ProductChange {
   /** Undefined for a new product. */
   readonly before?: (WrittenRow & { readonly isArchived: boolean }) | undefined;
   readonly after: WrittenRow & { readonly isArchived: boolean };
-  /** The reason of this change, when it is not that of its cause. */
+  /** The reason of this change, when it differs from that of its cause. */
   readonly reason?: string | undefined;
 }
 

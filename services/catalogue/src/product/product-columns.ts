@@ -51,7 +51,7 @@ interface Written<Member> extends Shown {
   readonly initial?: Member;
   /** `false`: events do not contain the member. */
   readonly inEvents?: false;
-  /** Whether a line of an import without the member leaves it as it is. It removes other members. */
+  /** Whether a line of an import without the member does not change it. Other members are removed. */
   readonly keptByImport?: true;
 }
 

@@ -1,4 +1,4 @@
-// The known words that a misspelt word may stand for.
+// Finds the known words that a misspelt word may mean.
 import { editDistance } from './edit-distance.ts';
 import type { KnownWord, Word } from './search-words.ts';
 import type { Lexemes } from './terms.ts';

@@ -15,8 +15,8 @@ interface Line {
 
 /**
  * Assigns units on hand to all lines of a reservation or to none. Units can only be missing when more were promised
- * than were in stock. A reservation that is unknown or has ended needs none.
- * @param ordered all units that the order has, when units of it were cancelled: the event about them may arrive later
+ * than were in stock. An unknown or ended reservation needs no units.
+ * @param ordered all units of the order, when some of them were cancelled: the event about them may arrive later
  * @throws Problem 409 `stock-missing` with the lines that lack units
  */
 export async function allocateReservation(

@@ -12,7 +12,7 @@ const states = `
   SELECT 'reservation', changed_at, 'reservation ' || state, NULL, id, order_id, state
   FROM reservations WHERE id = $1 AND state <> 'held'`;
 
-// One index has the movements of whole lines, and another one those of parts of lines.
+// One index contains the movements of whole lines, and another one those of parts of lines.
 const movements = `
   SELECT 'movement' AS kind, movement.created_at AS at,
     kind || ' ' || quantity || ' of ' || name || ': ' || stock_after || ' on hand, '

@@ -34,7 +34,7 @@ export interface Received {
   readonly reason?: string | undefined;
   /** The absolute figure, if the writer gave one. */
   readonly counted?: number | undefined;
-  /** The figure on hand that the writer of an absolute figure expected, if it was given. */
+  /** The expected units on hand, when staff set an absolute figure with one. */
   readonly expected?: number | undefined;
 }
 

@@ -43,7 +43,7 @@ export function smtpMailer(url: string): Mailer {
   const transport = createTransport({
     url,
     pool: true,
-    maxConnections: atOnce, // so that no e-mail waits for a connection
+    maxConnections: atOnce, // prevents e-mails from waiting for a connection
     disableFileAccess: true,
     disableUrlAccess: true,
     ...timeouts,
@@ -81,8 +81,8 @@ export function smtpMailer(url: string): Mailer {
 }
 
 /**
- * Writes each e-mail as one file, complete or not at all; the same e-mail again replaces its file. Only this user can
- * read the files, and a folder that is created, because e-mails have addresses and tokens.
+ * Writes each e-mail as one complete file; the same e-mail again replaces its file. Only this user can read the files
+ * and a created folder, because e-mails contain addresses and tokens.
  * @throws StartError when the folder cannot be written
  */
 export async function folderMailer(folder: string): Promise<Mailer> {

@@ -20,7 +20,7 @@ const mostAttempts = 300;
  * mailbox.
  */
 const mostUncertain = 3;
-/** Milliseconds after which the whole delivery is aborted. Each SMTP command has a shorter time-out of its own. */
+/** Milliseconds after which the whole delivery is aborted. Each SMTP command has a shorter timeout. */
 const sendWithin = 1_200_000;
 const longestProblem = 1_000;
 

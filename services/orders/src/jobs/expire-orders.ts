@@ -53,7 +53,7 @@ export const unpaid: Rule = {
   SELECT order_id AS id, due_at AS at FROM order_payments
   WHERE status = 'due' AND due_at <= $1 AND (due_at, order_id) > ($2, $3)
   ORDER BY due_at, order_id LIMIT ${batchSize}`,
-  // Nothing is due any more when the remaining units are free.
+  // No amount is due any more when the remaining units are free.
   isExpired: (payment) => payment?.status === 'due',
 };
 

@@ -6,7 +6,10 @@ import { requireVersion } from '../order/order.ts';
 import { findReducedLines, findShippable, toTracking } from '../order/shipment.ts';
 import { allocateStock } from '../order/stock-reservation.ts';
 
-/** 409 `stock-missing` when units are not on hand. Otherwise the same as for every step of staff. */
+/**
+ * Returns 409 `stock-missing` when units are not on hand. Otherwise the responses are those of every transition by
+ * staff.
+ */
 export const shipOrder: Operation<'shipOrder'> = async (request, context) => {
   const stored = await storedResponse(request, context);
   if (stored !== undefined) return stored;

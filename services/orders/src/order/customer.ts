@@ -1,4 +1,4 @@
-// The customers: a copy of the data that the accounts service publishes, for staff, and for what an e-mail waits for.
+// The customers: a copy of data that the accounts service publishes, for staff and for the state of pending e-mails.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
 

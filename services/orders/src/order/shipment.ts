@@ -1,4 +1,4 @@
-// What a shipment needs of an order: its state, its remaining units, and the tracking that staff gave.
+// The data of an order that a shipment needs: its state, its remaining units, and the tracking that staff gave.
 import type { Database } from '@shop/shared/database';
 import type { Problem } from '@shop/shared/problem';
 import type { Tracking } from './change-status.ts';

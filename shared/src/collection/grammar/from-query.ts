@@ -116,7 +116,7 @@ function readFilter(field: string, texts: readonly string[], faults: Fault[]): W
       }
     }
   }
-  // An unknown operator is a fault of its own.
+  // An unknown operator is a separate fault.
   if (plain && conditions.length > 1 && conditions.every(isKnown)) {
     faults.push(fault(plain.at, 'mixes plain values and operators; write in:a,b or operators only'));
   }

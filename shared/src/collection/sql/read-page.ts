@@ -60,8 +60,7 @@ const asText = { getTypeParser: () => (text: string) => text };
 const queryCanceled = '57014';
 
 /**
- * Reads one page of a collection, as the result of an operation. Criteria that exclude every row are answered without a
- * query.
+ * Reads one page of a collection as the result of an operation. Criteria that exclude every row need no query.
  * @throws Problem `invalid-cursor`; `query-too-costly` when the statement times out
  */
 export async function readPage<Context>(request: PageRequest<Context>): Promise<Page> {

@@ -230,7 +230,7 @@ function sortColumns(
 
 function afterSql({ position }: Input, { leading, valueRange }: Branch, order: readonly SortColumn[]): string[] {
   if (!position || valueRange === 'all' || valueRange === 'later') return [];
-  // Present values come first, so all rows with absent values follow after a row with a present one.
+  // Present values are first, so all rows with absent values follow a row with a present one.
   if (leading === 'absent' && position[0] !== null) return [];
   return [after(leading === 'absent' || valueRange === 'same' ? order.slice(1) : order)];
 }

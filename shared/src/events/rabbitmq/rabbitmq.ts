@@ -1,4 +1,4 @@
-// Events over RabbitMQ: one connection publishes, and each consumer has a connection of its own.
+// Events over RabbitMQ: one connection publishes, and each consumer has a separate connection.
 import type { ConfirmChannel } from 'amqplib';
 import { retryDelays } from '../retry-policy.ts';
 import type { QueueDepth, Transport } from '../transport.ts';

@@ -1,5 +1,5 @@
-// Loads test files with the module loader of Node.js instead of that of jest, which would load, compile and evaluate
-// every module again for each test file.
+// Loads test files with the module loader of Node.js. The loader of jest would load, compile and evaluate every module
+// again for each test file.
 import { createRequire, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type WorkerEnvironment from './environment.ts';

@@ -102,7 +102,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   };
 }
 
-/** Adds what was sent to what was known of a metric. */
+/** Adds the sent values to the known values of a metric. */
 function received({ unit, sum, gauge, histogram }: SentMetric, known: ReceivedMetric | undefined): ReceivedMetric {
   const points = (sum ?? gauge ?? histogram)?.dataPoints ?? [];
   const sent = points.map(({ attributes }) => attributes.map(({ key }) => key).sort());

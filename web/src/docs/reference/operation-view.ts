@@ -8,7 +8,7 @@ export interface ParameterView {
   readonly required: boolean;
   readonly description: string;
   readonly schema: Node;
-  /** Values that show its notation, without those that stand for no condition or for the default. */
+  /** Values that show its notation, without values that mean no condition or the default. */
   readonly examples: readonly unknown[];
 }
 
