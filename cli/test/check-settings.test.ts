@@ -32,7 +32,7 @@ describe('the mistakes in the settings', () => {
     ]);
   });
 
-  it('the configuration errors in the settings name the processes that read the variable', async () => {
+  it('each configuration error names the processes that read the variable', async () => {
     expect(await settingsMistakes({ SHOP_CURRENCY: 'euro', CONTRACT_WATCH: '2' })).toEqual([
       'CONTRACT_WATCH must be a share from 0 to 1, such as 0.01, not "2" (accounts, catalogue, notifications, orders)',
       'SHOP_CURRENCY must be a currency code of ISO 4217 in capitals, such as EUR, not "euro" (catalogue, orders)',
@@ -86,7 +86,7 @@ async function manyMistakes(): Promise<{ given: Record<string, string>; lines: s
 
 describe('npm start and npm run dev', () => {
   it.each([[[]], [['--watch']]])(
-    'npm start and npm run dev with %j list all configuration errors and write nothing',
+    'npm start and npm run dev list all configuration errors with %j and write no files',
     async (parameters) => {
       const { given, lines } = await manyMistakes();
       const dataDir = join(folder, 'data');

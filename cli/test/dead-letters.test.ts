@@ -48,7 +48,7 @@ describe('all dead letters', () => {
     },
   );
 
-  it('all dead letters are each resolved once, and letters that come back immediately are left', async () => {
+  it('each dead letter is resolved once, and letters that return immediately are skipped', async () => {
     const given = await giveUp('notifications.mail', 3);
     const returning: DeadLetterStore = {
       ...desk,
@@ -66,7 +66,7 @@ describe('all dead letters', () => {
 });
 
 describe('named dead letters', () => {
-  it('named dead letters resolves only the named dead letters, and reports an unknown id', async () => {
+  it('resolving named dead letters resolves only these, and reports an unknown id', async () => {
     const given = await giveUp('notifications.mail', 3);
     const last = (await desk.list()).at(-1)?.id ?? '';
     const unknown = newId();

@@ -48,7 +48,7 @@ describe('the embedded server of a running shop', () => {
     await ask();
   });
 
-  it('the embedded server of a running shop is not restarted while it answers', async () => {
+  it('the embedded server of a running shop is not restarted while it responds', async () => {
     await start(join(folder, 'hangs'));
     for (let turn = 0; turn < 20; turn += 1) await ask();
     expect(said).toEqual([]);

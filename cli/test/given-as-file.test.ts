@@ -85,7 +85,7 @@ describe('the page of e-mails of npm start', () => {
     expect(await gatewayOf(await asFiles({ MAIL_DIR: '/mails' }))).toMatchObject({ MAIL_PAGE_DIR: '/mails' });
   });
 
-  it('the page of e-mails of npm start is not served when e-mails are sent, and the links of e-mails are left to the operator', async () => {
+  it('the page of e-mails is not served when e-mails are sent, and the operator sets the links of e-mails', async () => {
     const given = { ...(await asFiles({ SMTP_URL: 'smtp://localhost' })), MAIL_PAGE_DIR: '/mails' };
     expect(await gatewayOf(given)).toMatchObject({ MAIL_PAGE_DIR: '' });
     expect(await gatewayOf(given)).not.toHaveProperty('PASSWORD_RESET_URL');
@@ -100,7 +100,7 @@ describe('the page of e-mails of npm start', () => {
     expect(await addressed({ TRUSTED_PROXIES: '1' })).toEqual([false, undefined]);
   });
 
-  it('the page of e-mails of npm start has the pages to which e-mails link, unless the operator has set others', async () => {
+  it('e-mails link to pages of npm start, unless the operator has set other links', async () => {
     const own = 'https://shop.example/reset#token={token}';
     expect(await gatewayOf({ PASSWORD_RESET_URL: own })).toMatchObject({
       EMAIL_VERIFICATION_URL: 'http://localhost:8080/mail/verify-email#token={token}',

@@ -64,7 +64,7 @@ describe.each(installations.slice(1))('by %s', (installation, _start, _shop, exa
   });
 });
 
-it('names a wrong SHOP_INSTALLATION', async () => {
+it('the command line names an invalid SHOP_INSTALLATION', async () => {
   expect(await runShop(folder, { SHOP_INSTALLATION: 'nomad' }, 'status')).toEqual({
     code: 1,
     output: '',

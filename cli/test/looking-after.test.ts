@@ -408,7 +408,7 @@ describe('a backup', () => {
     expect((await readdir(folder)).sort()).toEqual(['backup', 'data']);
   });
 
-  it('a backup that is tested leaves no data outside a folder that the user of PostgreSQL cannot reach', async () => {
+  it('a backup test leaves no data outside a folder that the user of PostgreSQL cannot reach', async () => {
     const temporary = join(folder, 'temporary');
     await mkdir(temporary, { mode: 0o700 });
     // The data of root's servers. Other tests may have some that run or are being created.
@@ -446,7 +446,7 @@ describe('a backup', () => {
   });
 
   it.each(['as soon as it has a folder', 'while its server starts', 'while it is restored'])(
-    'a backup whose test a signal ends %s leaves nothing',
+    'a backup test that a signal stops %s leaves no files',
     async (when) => {
       const temporary = join(folder, 'temporary');
       await mkdir(temporary);

@@ -99,7 +99,7 @@ describe('trace', () => {
     expect(steps).toHaveLength(expected.length + 2 + effects.length);
   });
 
-  it('the command trace contains the request of each transition in its JSON, which is that of the events it caused', async () => {
+  it('the JSON of the command trace contains the request id of each transition, which is also that of its events', async () => {
     const { steps } = await ask<{ steps: { kind: string; type?: string; status?: string; requestId: string }[] }>(
       'trace',
       orderId.toUpperCase(),
@@ -224,7 +224,7 @@ describe('stock holds', () => {
 });
 
 describe('events republish', () => {
-  it('the command events republish has the services publish again what they published since a time, and consumers ignore what they have handled', async () => {
+  it('the command events republish republishes the events since a time, and consumers ignore those that they have handled', async () => {
     const handled = ['order.created.v1', 'order.cancelled.v1'];
     const old = 'SELECT id FROM outbox WHERE type = ANY ($1) AND (published_at IS NULL OR published_at <= $2)';
     const began = new Date().toISOString();
@@ -310,7 +310,7 @@ describe('events dead', () => {
 });
 
 describe('on the stopped shop', () => {
-  it('all these commands work, too', async () => {
+  it('on a stopped shop, the command line traces orders, verifies the stock and lists dead letters', async () => {
     await shop.end();
     const { steps } = await ask<{ steps: { type?: string }[] }>('trace', orderId);
     expect(steps.filter(({ type }) => type === 'stock.released.v1')).toHaveLength(2);

@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe('without a shop', () => {
-  it('a command without a shop names the folder that it searched, and what to do', async () => {
+  it('a command without a shop names the searched folder and the remedy', async () => {
     expect(await runShop(dataDir, 'staff', 'list')).toEqual({
       code: 1,
       output: '',
@@ -36,7 +36,7 @@ describe('without a shop', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('the exit code of status shows that nothing runs', async () => {
+  it('the exit code of status shows that no shop runs', async () => {
     const status = await runShop(dataDir, 'status', '--json');
     expect(status.code).toBe(1);
     expect(JSON.parse(status.output)).toEqual({
@@ -48,7 +48,7 @@ describe('without a shop', () => {
     });
   });
 
-  it('the doctor checks what exists', async () => {
+  it('the doctor checks the existing parts of a stopped shop', async () => {
     const { code, output } = await runShop(dataDir, { GATEWAY_PORT: port }, 'doctor');
     expect(code).toBe(0);
     expect(output).toMatch(/^shop +warning +there is none in .* yet$/m);
@@ -116,14 +116,14 @@ describe('a stopped shop', () => {
     expect(await readdir(join(dataDir, 'postgres', 'cluster'))).not.toContain('postmaster.pid');
   });
 
-  it('seed reports the products that exist already', async () => {
+  it('the command seed reports the products that exist already', async () => {
     const again = async (...products: string[]) =>
       (await runShop(dataDir, 'seed', '--seed', '7', '--products', ...products)).output;
     expect(await again('5')).toMatch(/^Added 5 products, \d+ a second\.\n$/);
     expect(await again('5')).toMatch(/^Added 0 products; 5 were there already\.\n$/);
   });
 
-  it('staff grant rejects an e-mail address without an account', async () => {
+  it('the command staff grant rejects an e-mail address without an account', async () => {
     expect(await runShop(dataDir, 'staff', 'grant', 'nobody@shop.example', 'orders:fulfil')).toEqual({
       code: 1,
       output: '',
@@ -217,7 +217,7 @@ describe('a stopped shop', () => {
     expect(output).toMatch(/\n\nNo shop runs on .*: run npm start, or set SHOP_DATA_DIR\.\n$/);
   });
 
-  it('doctor states what to do about each fault', async () => {
+  it('the command doctor states a remedy for each fault', async () => {
     await chmod(join(dataDir, 'secrets.json'), 0o644);
     const wrong = {
       GATEWAY_PORT: port,
@@ -243,7 +243,7 @@ describe('a stopped shop', () => {
     expect(badly.output).toMatch(/^configuration +failed +GATEWAY_PORT must be a whole number/m);
   });
 
-  it('a stopped shop is rejected while another process has locked its folder', async () => {
+  it('a command is rejected while another process has locked the folder of the shop', async () => {
     const lock = await lockFolder(dataDir);
     try {
       const { code, complaints } = await runShop(dataDir, 'staff', 'list');

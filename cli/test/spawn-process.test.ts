@@ -113,7 +113,7 @@ describe('the explanation of a failed start', () => {
     );
   });
 
-  it('the explanation of a failed start is otherwise the error, the last warning, or the exit code', () => {
+  it('without such messages, the explanation of a failed start is the error, the last warning, or the exit code', () => {
     const plain = ['    at there', 'SyntaxError: y'];
     expect(startFailure('orders', { plain, warnings: ['z'] }, 'exit code 1')).toBe('orders: SyntaxError: y');
     expect(startFailure('orders', { plain: [], warnings: ['x', 'z'] }, 'exit code 1')).toBe('orders: z');

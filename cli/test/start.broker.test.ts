@@ -48,7 +48,7 @@ async function post(path: string, body?: object): Promise<{ id: string; access_t
 const inDatabase = async <T extends object>(schema: string, text: string, values: unknown[] = []): Promise<T[]> =>
   queryShop<T>(await runningShop(dataDir), schema, text, values);
 
-it('sells, cancels and notifies over the broker alone', async () => {
+it('a shop with RabbitMQ sells, cancels and notifies over the broker alone', async () => {
   const ada = { email: 'ada@shop.example', password: 'under the old oak' };
   await post('/v1/accounts', { name: 'Ada', ...ada });
   await runShop(dataDir, 'accounts', 'verify-email', ada.email);

@@ -63,7 +63,7 @@ describe('a POST with an idempotency key', () => {
     expect(server.seen).toHaveLength(3);
   });
 
-  it('a POST with an idempotency key waits until the date that a proxy gives', async () => {
+  it('a POST with an idempotency key waits until the date in Retry-After that a proxy sends', async () => {
     const date = new Date(Date.now() + 1_000).toUTCString();
     const shop = await clientOf([refused(503, 'service-unavailable', { 'Retry-After': date }), done]);
     expect((await shop.call.POST('/v1/orders', order)).response.status).toBe(201);
@@ -95,7 +95,7 @@ describe('a POST with an idempotency key', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('a POST with an idempotency key is sent again after a lost connection also when it is not to wait for the shop', async () => {
+  it('a POST with an idempotency key is retried after a lost connection, also when waiting for the shop is switched off', async () => {
     const shop = await clientOf(['break', done], { longestWait: 0 });
     const sent = await shop.call.POST('/v1/orders', { ...order, params: { header: { 'Idempotency-Key': 'k' } } });
     expect(sent.response.status).toBe(201);
@@ -152,7 +152,7 @@ describe('an import of products', () => {
     expect(keys()[0]).toBe('mine');
   });
 
-  it('an import of products is waited for while no token can be renewed', async () => {
+  it('waiting for an import of products continues while no token can be renewed', async () => {
     const ended = { ...state, status: 'completed', endedAt: '2026-11-20T08:00:02.000Z' };
     let states = 0;
     server = await startFaultyShop(({ line }) => {
@@ -165,7 +165,7 @@ describe('an import of products', () => {
     expect(await shop.importProducts(lines)).toEqual(ended);
   });
 
-  it('an import of products is waited for until the caller aborts, who knows its id by then', async () => {
+  it('waiting for an import of products stops when the caller aborts, who has its id by then', async () => {
     const waiting = { ...state, status: 'waiting' };
     const shop = await clientOf([
       { status: 202, body: waiting },
@@ -282,7 +282,7 @@ describe('a request', () => {
 });
 
 describe('an error', () => {
-  it('an error has the id of the request, also when something else than the shop answers', async () => {
+  it('an error contains the id of the request, also when another server responds', async () => {
     const page: Reaction = {
       status: 500,
       headers: { 'Content-Type': 'text/html', 'X-Request-Id': 'r7' },
@@ -334,7 +334,7 @@ describe('pages', () => {
 });
 
 describe('the types', () => {
-  it('the types accept an account only as a text', async () => {
+  it('the types accept an account only as a string', async () => {
     const shop = await clientOf([{ status: 200 }]);
     await shop.call.GET('/v1/accounts/{accountId}', { params: { path: { accountId: 'me' } } });
     // @ts-expect-error an id is not a number

@@ -38,11 +38,11 @@ describe('the message of a refusal', () => {
       problem('price: is no number', { parameter: 'price', detail: 'is no number' }),
     ],
     ['the detail, when there is no fault', 'Try later.', problem('Try later.')],
-  ])('the message of an error response has %s', async (_name, message, reaction) => {
+  ])('the message of an error response contains %s', async (_name, message, reaction) => {
     expect(await errorOf(reaction)).toMatchObject({ name: 'ShopError', message });
   });
 
-  it('the message of an error response has the address, when something else than the shop answers', async () => {
+  it('the message of an error response contains the address when another server responds', async () => {
     const error = await errorOf({ status: 404, headers: { 'Content-Type': 'text/html' }, body: '<h1>' });
     expect(error).toMatchObject({ message: `The answer of ${server.url}/v1/orders was 404 Not Found` });
   });
@@ -58,7 +58,7 @@ describe('the error of a request without a response', () => {
     });
   });
 
-  it('the error of a request without a response has the reason when nothing listens there', async () => {
+  it('the error of a request without a response contains the reason when the port is closed', async () => {
     server = await startFaultyShop(() => 'break');
     await server.close();
     const { host } = new URL(server.url);
@@ -73,7 +73,7 @@ describe('the error of a request without a response', () => {
     await expect(failed).rejects.toThrow('GET localhost:8080/v1/brands got no response');
   });
 
-  it('the error of a request without a response names CORS_ORIGINS and the origin of the page in a page of another origin, and not in one of the shop', async () => {
+  it('the error of a request without a response names CORS_ORIGINS and the origin only in a page of another origin', async () => {
     const open = (origin: string) =>
       Object.defineProperty(globalThis, 'location', { value: { origin }, configurable: true });
     open('http://localhost:5173');

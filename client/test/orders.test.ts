@@ -109,7 +109,7 @@ describe('waiting for an order', () => {
     expect(server.seen.filter(({ line }) => line.endsWith('/history'))).toHaveLength(1);
   });
 
-  it('waiting for an order fails after the time that it may take, with the history of that moment', async () => {
+  it('waiting for an order fails after its time limit, with the present history', async () => {
     const shop = await clientOf(cancelled('stockReleased', 'pending'));
     await expect(shop.orders.waitFor(id, 'stockReleased', { timeout: 600 })).rejects.toMatchObject({
       name: 'WaitError',
@@ -123,7 +123,7 @@ describe('waiting for an order', () => {
     expect(server.seen).toHaveLength(length);
   });
 
-  it('waiting for an order fails after the time that it may take when the order itself is not answered', async () => {
+  it('waiting for an order fails after its time limit when the order service does not respond', async () => {
     server = await startFaultyShop(({ line }) =>
       line.endsWith('/history') ? { status: 200, body: { items: [{ status: 'shipped' }] } } : 'silent',
     );

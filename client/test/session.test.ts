@@ -89,7 +89,7 @@ describe('a session', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it('a session repeats a renewal whose answer was lost, once for all waiting requests', async () => {
+  it('a session retries a renewal without a response, once for all waiting requests', async () => {
     let lost = 0;
     const shop = await clientWith(
       ({ line }) => {
@@ -104,7 +104,7 @@ describe('a session', () => {
     expect(bearers('GET')).toEqual(Array(3).fill('Bearer access-new'));
   });
 
-  it('a session keeps its refresh token when no renewal is answered, for the next request', async () => {
+  it('a session retains its refresh token for the next request when a renewal gets no response', async () => {
     let down = true;
     const shop = await clientWith(
       ({ line }) => {
@@ -152,7 +152,7 @@ describe('a session', () => {
     expect(renewals()).toHaveLength(3);
   });
 
-  it('a session tries no further renewal for the time of Retry-After, and accepts the answers for everyone', async () => {
+  it('a session tries no renewal for the time of Retry-After, and accepts anonymous responses', async () => {
     const anonymous: Reaction = {
       status: 200,
       headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
@@ -195,7 +195,7 @@ describe('a session', () => {
     },
   );
 
-  it('a session accepts the answer for everyone when it cannot be renewed', async () => {
+  it('a session accepts the anonymous response when it cannot be renewed', async () => {
     const shop = await clientWith(
       ({ line }) => {
         if (line === 'POST /v1/tokens') return refused(401, 'invalid-credentials');
@@ -213,7 +213,7 @@ describe('a session', () => {
     ['401 in JSON', { status: 401, body: { code: 401, message: 'Unauthorized' } }],
     ['200', { status: 200, body: '<html>Log in to the network</html>' }],
     ['200 in JSON', { status: 200, body: { success: true } }],
-  ])('a session stays when another server answers its renewal with %s', async (_status, foreign) => {
+  ])('a session stays valid when another server responds to its renewal with %s', async (_status, foreign) => {
     const kept: (string | undefined)[] = [];
     const shop = await clientWith(({ line }) => (line === 'POST /v1/tokens' ? foreign : order200), {
       tokens: tokens('old', 10),
@@ -242,32 +242,29 @@ describe('another account that logs in', () => {
   it.each<[string, Reaction]>([
     ['has succeeded', { status: 200, body: tokens('A2') }],
     ['is refused', refused(401, 'unauthenticated')],
-  ])(
-    'another account that logs in stays logged in when the renewal of the previous account %s',
-    async (_name, outcome) => {
-      const kept: (string | undefined)[] = [];
-      const renewal = heldBack();
-      const shop = await clientWith(
-        ({ line, body }) => {
-          if (line !== 'POST /v1/tokens') return done;
-          return body.includes('refresh-A') ? renewal.answer(outcome) : { status: 200, body: tokens('B') };
-        },
-        { tokens: tokens('A', 10), onTokens: (given) => kept.push(given?.access_token) },
-      );
-      const waiting = shop.call.GET('/v1/orders/{orderId}', path);
-      await renewal.asked;
-      await shop.logIn(pair);
-      renewal.release();
-      await waiting;
-      await shop.call.POST('/v1/orders', order);
-      expect(bearers('POST')).toStrictEqual(['Bearer access-B']);
-      expect(kept).toStrictEqual(['access-A', 'access-B']);
-      // The request of the former account is sent without a token.
-      expect(bearers('GET')).toStrictEqual([undefined]);
-    },
-  );
+  ])('a second account stays logged in when the renewal of the previous account %s', async (_name, outcome) => {
+    const kept: (string | undefined)[] = [];
+    const renewal = heldBack();
+    const shop = await clientWith(
+      ({ line, body }) => {
+        if (line !== 'POST /v1/tokens') return done;
+        return body.includes('refresh-A') ? renewal.answer(outcome) : { status: 200, body: tokens('B') };
+      },
+      { tokens: tokens('A', 10), onTokens: (given) => kept.push(given?.access_token) },
+    );
+    const waiting = shop.call.GET('/v1/orders/{orderId}', path);
+    await renewal.asked;
+    await shop.logIn(pair);
+    renewal.release();
+    await waiting;
+    await shop.call.POST('/v1/orders', order);
+    expect(bearers('POST')).toStrictEqual(['Bearer access-B']);
+    expect(kept).toStrictEqual(['access-A', 'access-B']);
+    // The request of the former account is sent without a token.
+    expect(bearers('GET')).toStrictEqual([undefined]);
+  });
 
-  it('another account that logs in does not wait for the renewal of the previous account', async () => {
+  it('a second account does not wait for the renewal of the previous account', async () => {
     const renewal = heldBack();
     const shop = await clientWith(
       ({ line, body }) => {
@@ -290,7 +287,7 @@ describe('another account that logs in', () => {
     ['is refused', refused(503, 'service-unavailable')],
     ['is lost', 'break'],
   ])(
-    'another account that logs in ends the repetitions of an order of the previous account that %s',
+    'logging in a second account stops the retries of an order of the previous account that %s',
     async (_name, failure) => {
       const first = heldBack();
       const shop = await clientWith(
@@ -309,7 +306,7 @@ describe('another account that logs in', () => {
     },
   );
 
-  it('another account that logs in ends the repetition of an order of the previous account that waits', async () => {
+  it('logging in a second account stops the waiting retry of an order of the previous account', async () => {
     const shop = await clientWith(
       ({ line }) =>
         line === 'POST /v1/tokens'
@@ -324,7 +321,7 @@ describe('another account that logs in', () => {
     expect(bearers('POST')).toStrictEqual(['Bearer access-A']);
   });
 
-  it('another account that logs in does not send the order of the previous account', async () => {
+  it('logging in a second account does not send the order of the previous account', async () => {
     const refusal = heldBack();
     const shop = await clientWith(
       ({ line, headers }) => {

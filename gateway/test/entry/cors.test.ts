@@ -34,7 +34,7 @@ describe('without CORS_ORIGINS', () => {
   });
   afterAll(() => gateway.stop());
 
-  it('no response is for a page of another origin', async () => {
+  it('without CORS_ORIGINS, no response is readable for a page of another origin', async () => {
     for (const [method, headers] of [
       ['GET', {}],
       ['OPTIONS', preflight],
@@ -91,12 +91,12 @@ describe('with a list of origins', () => {
     }
   });
 
-  it('the gateway with a list of origins says to caches that a response without an origin depends on it, too', async () => {
+  it('the gateway with a list of origins sends Vary: Origin in responses without an origin, too', async () => {
     const answer = await ask('GET', '/v1/products', {});
     expect([answer.status, answer.headers.vary, fieldsOf(answer)]).toEqual([200, 'Origin', []]);
   });
 
-  it('the gateway with a list of origins answers a preflight request itself', async () => {
+  it('the gateway with a list of origins responds to a preflight request itself', async () => {
     const before = gateway.service.seen.length;
     const answer = await ask('OPTIONS', '/v1/orders', { Origin: page, ...preflight });
     expect(answer).toMatchObject({ status: 204, text: '' });
@@ -118,7 +118,7 @@ describe('with a list of origins', () => {
     expect(gateway.service.seen).toHaveLength(before);
   });
 
-  it('the gateway with a list of origins counts no preflight request, and answers it when the limit is used up', async () => {
+  it('the gateway with a list of origins counts no preflight request, and responds to it when the limit is used up', async () => {
     const from = { 'X-Forwarded-For': '198.51.100.7', Origin: page };
     const asked = await Promise.all(
       Array.from({ length: 300 }, () => ask('OPTIONS', '/v1/products', { ...from, ...preflight })),

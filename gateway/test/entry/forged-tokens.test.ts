@@ -36,7 +36,7 @@ it('the gateway accepts the genuine token', async () => {
   expect(await answerTo(`Bearer ${token}`)).toMatchObject({ status: 200 });
 });
 
-it('the gateway answers every forged token with 401, and asks no service and no foreign host', async () => {
+it('the gateway returns 401 for every forged token, and sends no request to a service or a foreign host', async () => {
   const forgeries = forge(genuine).filter(({ authorization }) => /^[\t\x20-\x7e\x80-\xff]*$/.test(authorization));
   expect(forgeries.length).toBeGreaterThan(1_000);
   gateway.service.seen.length = 0;

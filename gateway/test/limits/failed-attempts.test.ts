@@ -36,7 +36,7 @@ async function passing(count: number, statusCode: number, client?: string): Prom
   return passed;
 }
 
-it('the limit of failed attempts takes no count back from the next minute', async () => {
+it('the limit of failed attempts does not subtract a count from the next minute', async () => {
   const slow = await Promise.all(Array.from({ length: 20 }, () => attempt(200)));
   jest.advanceTimersByTime(60_001);
   for (const { finish } of slow) finish();
@@ -51,7 +51,7 @@ it('the limit of failed attempts keeps the count of a rejected attempt', async (
   expect(await passing(80, 401)).toBe(30);
 });
 
-it('the limit of failed attempts takes the count of a successful attempt back within its minute', async () => {
+it('the limit of failed attempts subtracts the count of a successful attempt within its minute', async () => {
   const slow = await Promise.all(Array.from({ length: 30 }, () => attempt(200)));
   jest.advanceTimersByTime(30_000);
   for (const { finish } of slow) finish();
@@ -98,7 +98,7 @@ describe('the owner of an account', () => {
     expect(await passing(40, 401, own)).toBe(30);
   });
 
-  it('the owner of an account is remembered for 30 days after a success, and not after a failure', async () => {
+  it('the client of an account owner is remembered for 30 days after a success, and not after a failure', async () => {
     expect(await passing(1, 200, own)).toBe(1);
     jest.advanceTimersByTime(31 * 24 * 60 * 60 * 1_000);
     expect(await passing(100, 401, '192.0.2.1')).toBe(30);
@@ -109,7 +109,7 @@ describe('the owner of an account', () => {
 });
 
 describe('an operation whose answer is always the same', () => {
-  it('an operation whose answer is always the same counts every attempt, and exempts no client that succeeded', async () => {
+  it('an operation with a constant response counts every attempt, and exempts no client that succeeded', async () => {
     const counters = openRateLimitStore(undefined, createLog('test', 'silent'));
     attempts = new FailedAttempts(counters, 'reset', { failuresPerEmail: 12, failuresPerEmailAndAddress: 5 }, 'every');
     expect(await passing(10, 202, '192.0.2.1')).toBe(5);

@@ -49,7 +49,7 @@ const refusal =
   };
 
 describe('a log-in', () => {
-  it('a log-in tells the service whether the same network has logged in with the e-mail address before', async () => {
+  it('the gateway sends the service whether the same network has logged in with the e-mail address before', async () => {
     const knownTo = async (email: string, address: string) => {
       const headers = { 'X-Forwarded-For': address, 'X-Known-Client': '1' };
       expect((await gateway.client.post('/v1/tokens', { headers, body: { email, password: 'p' } })).status).toBe(200);
@@ -63,7 +63,7 @@ describe('a log-in', () => {
 });
 
 describe('a rate of 100 a second with a reserve of 100', () => {
-  it('a rate of 100 a second with a reserve of 100 admits a burst of 200 requests and answers the others with 429 and Retry-After', async () => {
+  it('a rate of 100 a second with a reserve of 100 admits a burst of 200 requests and returns 429 with Retry-After for others', async () => {
     const answers = await burst((attempt) => gateway.client.get('/v1/products', from(`203.0.113.10${attempt}`)));
     expect(statuses(answers)[200]).toBeGreaterThanOrEqual(200);
     const refused = answers.find(({ status }) => status === 429);
@@ -145,7 +145,7 @@ describe('the shipped configuration', () => {
   });
   afterAll(() => shipped.stop());
 
-  it.each(['/problems', '/docs/errors', '/docs/runbooks'])('the shipped configuration limits %s too', async (path) => {
+  it.each(['/problems', '/docs/errors', '/docs/runbooks'])('the shipped configuration also limits %s', async (path) => {
     const ask = (attempt: number) =>
       fetch(new URL(path, shipped.url), { headers: { 'X-Forwarded-For': `198.51.10${attempt}.${path.length}` } });
     const counted = statuses(await burst(ask));
@@ -213,7 +213,7 @@ describe('log-in and registration', () => {
     expect(await logIn('u301@shop.test', '203.0.113.20')).toMatchObject({ status: 429 });
   });
 
-  it('log-in and registration rejects an e-mail address in any letter case after 30 failures from one client or 60 from all', async () => {
+  it('log-in and registration reject an e-mail address in any letter case after 30 failures from one client or 60 from all', async () => {
     refuse();
     const spellings = ['anna@shop.TEST ', ' Anna@Shop.test'];
     const fail = (count: number, address: string) => logIn(String(spellings[count % 2]), address);
@@ -257,7 +257,7 @@ describe('log-in and registration', () => {
     expect(await logIn('emil@shop.test', '192.0.2.201')).toMatchObject({ status: 429 });
   });
 
-  it('log-in and registration reads an e-mail address after a byte order mark, as the service does', async () => {
+  it('log-in and registration read an e-mail address after a byte order mark, as the service does', async () => {
     refuse();
     const attempt = () =>
       gateway.client.post('/v1/tokens', {
@@ -344,7 +344,7 @@ describe('refusals', () => {
     expect(refused?.text).not.toContain('email-already-registered');
   });
 
-  it('the gateway limits rejected changes of an account to 30, for concurrent requests too, and no other answers', async () => {
+  it('the gateway limits rejected changes of an account to 30, also for concurrent requests, and no other responses', async () => {
     const folder = fileURLToPath(new URL('../../config', import.meta.url));
     const shipped = await startGateway({ TRUSTED_PROXIES: '1', GATEWAY_CONFIG_DIR: folder });
     try {
@@ -416,7 +416,7 @@ describe('client addresses that a proxy writes', () => {
     ['in quotes', '"[2001:db8:a::1]:443"', '2001:db8:a:0::3'],
     ['as IPv6 in hexadecimal', '::ffff:cb00:713d', '203.0.113.61'],
     ['as IPv6 in full', '0:0:0:0:0:ffff:203.0.113.62', '203.0.113.62'],
-  ])('client addresses that a proxy writes are the same client %s', async (_how, written, plain) => {
+  ])("the addresses of a proxy's client count as one client %s", async (_how, written, plain) => {
     gateway.service.answer = (_request, response) => void response.end();
     const logIn = (index: number, address: string) =>
       gateway.client.post('/v1/tokens', { body: { email: `${plain}${index}@shop.test` }, ...from(address) });
@@ -424,7 +424,7 @@ describe('client addresses that a proxy writes', () => {
     expect(await logIn(301, plain)).toMatchObject({ status: 429 });
   });
 
-  it('client addresses that a proxy writes gives each client address its own limit, and forwards the address without its port', async () => {
+  it('the gateway limits each client address separately, and forwards the address without its port', async () => {
     const seen: unknown[] = [];
     gateway.service.answer = (request, response) => {
       seen.push(request.headers['x-forwarded-for']);

@@ -159,7 +159,7 @@ describe('the board', () => {
     ).rejects.toThrow('the stream is over');
   });
 
-  it('the board is 404 when it is switched off', async () => {
+  it('the board returns 404 when it is switched off', async () => {
     const { issuer, url } = await startReal({ BOARD: 'off' });
     const headers = { Authorization: `Bearer ${await issuer.sign({ scopes: ['orders:read-all'] })}` };
     expect((await fetch(`${url}/board`)).status).toBe(404);
@@ -275,7 +275,7 @@ describe('the trace of an order', () => {
     ]);
   });
 
-  it('the trace of an order names the services that do not answer, and the gateway stays ready without notifications', async () => {
+  it('the trace of an order names the services that do not respond, and the gateway stays ready without notifications', async () => {
     const mails = await startStub();
     notifications = mails;
     mails.ready = false;
@@ -297,7 +297,7 @@ describe('the trace of an order', () => {
     expect([ready, health]).toEqual([200, { status: 'ready', checks }]);
   });
 
-  it('the trace of an order is available to staff only, and 404 for an unknown order', async () => {
+  it('the trace of an order is available to staff only, and returns 404 for an unknown order', async () => {
     const { client, issuer, service } = await startReal();
     expect((await client.get(`/board/orders/${id}`)).status).toBe(401);
     const customer = await issuer.sign({ scopes: [] });

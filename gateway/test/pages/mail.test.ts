@@ -106,7 +106,7 @@ describe('/mail', () => {
     expect(statuses).toEqual([200, 404]);
   });
 
-  it('/mail may be read and not written', async () => {
+  it('/mail supports only methods that read', async () => {
     const ask = (method: string) => fetch(`${gateway.url}/mail?key=${key}`, { method });
     expect([(await ask('HEAD')).status, (await ask('OPTIONS')).status, (await ask('POST')).status]).toEqual([
       200, 204, 405,
@@ -146,7 +146,7 @@ describe('/mail/NAME', () => {
     '/mail/.03.partial',
     '/mail/01.order-received/text',
     '/mail/01.order-received.eml',
-  ])('/mail/NAME is 404 for %s', async (path) => {
+  ])('/mail/NAME returns 404 for %s', async (path) => {
     expect((await read(path)).status).toBe(404);
   });
 
@@ -156,7 +156,7 @@ describe('/mail/NAME', () => {
     '/mail/..%2Fsecret/html',
     '/mail/%2e%2e/secret',
     '/mail/..\\secret',
-  ])('/mail/NAME leaves no folder by %s', async (path) => {
+  ])('/mail/NAME cannot leave the folder by %s', async (path) => {
     const request = `GET ${path}?key=${key} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
     const [answer] = (await sendRaw(gateway.port, request)).answers;
     expect([400, 404]).toContain(answer?.status);
@@ -176,7 +176,7 @@ describe('the key of the e-mails', () => {
     },
   );
 
-  it('the key of the e-mails is given by the address once, and afterwards by a cookie that scripts and other sites cannot use', async () => {
+  it('the address contains the key of the e-mails once, and afterwards a cookie does that scripts and other sites cannot use', async () => {
     const opened = await fetch(`${gateway.url}/mail?key=${key}`);
     const [cookie = '', ...attributes] = (opened.headers.get('set-cookie') ?? '').split('; ');
     expect([opened.status, attributes.sort()]).toEqual([200, ['HttpOnly', 'Path=/mail', 'SameSite=Strict']]);

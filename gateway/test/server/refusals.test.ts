@@ -98,12 +98,12 @@ it('the gateway sends one response to a request whose last bytes arrive together
 it.each([
   [431, 'header fields', `GET /v1/products HTTP/1.1\r\nHost: shop\r\nCookie: ${'a=b; '.repeat(6_000)}\r\n\r\n`],
   [414, 'a target', `GET /v1/products?name=${'x'.repeat(30_000)} HTTP/1.1\r\nHost: shop\r\n\r\n`],
-])('the gateway answers %i to %s that are too large, in one piece', async (status, _name, bytes) => {
+])('the gateway returns %i for %s that are too large, in one piece', async (status, _name, bytes) => {
   const { answers } = await sendRaw(gateway.port, bytes);
   expect(answers.map((answer) => answer.status)).toEqual([status]);
 });
 
-it('the gateway returns 431 to header fields that are too large and arrive in pieces', async () => {
+it('the gateway returns 431 for header fields that are too large and arrive in pieces', async () => {
   const socket = await send('GET /v1/products HTTP/1.1\r\nHost: shop\r\nCookie: ');
   for (let sent = 0; sent < 30_000 && socket.received === ''; sent += 1_460) {
     socket.write('x'.repeat(1_460));
@@ -113,7 +113,7 @@ it('the gateway returns 431 to header fields that are too large and arrive in pi
   socket.destroy();
 });
 
-it('the gateway receives the rest of an upload that the service rejects early, and answers it', async () => {
+it('the gateway receives the rest of an upload that the service rejects early, and sends the response', async () => {
   const token = await gateway.issuer.sign({ scopes: ['catalogue:write'] });
   const length = 300 * 1_024;
   const early = (request: IncomingMessage, response: ServerResponse): void => {

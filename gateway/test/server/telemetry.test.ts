@@ -46,7 +46,7 @@ describe('spans', () => {
     expect(started.gateway.service.seen.at(-1)?.headers.traceparent).toBe(`00-${trace}-${forwarded?.spanId}-01`);
   });
 
-  it('spans are recorded for the configured share of traces, even when a client asks for more', async () => {
+  it('spans are recorded for the configured fraction of traces, even when a client requests more', async () => {
     const started = await startTraced('0');
     await fetch(`${started.gateway.url}/v1/products`, { headers: { traceparent: `00-${trace}-${client}-01` } });
     const { traceparent } = started.gateway.service.seen.at(-1)?.headers ?? {};
@@ -95,12 +95,12 @@ describe('metrics', () => {
     ]);
   });
 
-  it('metrics are not offered without a configured port', async () => {
+  it('metrics are not served without a configured port', async () => {
     gateway = await startGateway();
     expect((await fetch(`${gateway.url}/metrics`)).status).toBe(404);
   });
 
-  it('make the start fail with one line when their port is taken', async () => {
+  it('the gateway does not start when the port of its metrics is taken', async () => {
     gateway = await startGateway();
     const { port, service, issuer } = gateway;
     const second = spawnGateway({

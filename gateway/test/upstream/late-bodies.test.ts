@@ -31,7 +31,7 @@ async function sendLate(length: number, pause: number): Promise<number> {
 it.each([
   ['taken in whole', 10],
   ['that streams', 200 * 1_024],
-])('the gateway does not blame the service for a body %s that leaves it no time', async (_name, length) => {
+])('a body %s that leaves the service no time does not count as a failure of the service', async (_name, length) => {
   // The service is always too slow, and every request leaves it less than a second.
   gateway.service.answer = (_request, response) => void setTimeout(900).then(() => response.end('{}'));
   // When the machine pauses meanwhile, the requests are too late to be forwarded.
@@ -44,7 +44,7 @@ it.each([
   expect(gateway.output()).not.toContain('most requests to the address fail');
 });
 
-it('the gateway returns 408 to a body that arrives after the deadline, and does not ask the service', async () => {
+it('the gateway returns 408 for a body that arrives after the deadline, and does not call the service', async () => {
   const short = await startGateway({ REQUEST_TIMEOUT_MS: '300' });
   try {
     const head = 'POST /v1/products/search HTTP/1.1\r\nHost: shop\r\nContent-Length: 2\r\n\r\n{';

@@ -63,7 +63,7 @@ describe('several addresses', () => {
     expect(from.filter((port) => port === one.port)).toHaveLength(4);
   });
 
-  it('several addresses have their idle connections closed early, even though the service allows more', async () => {
+  it('the gateway closes idle connections of several addresses early, even though the service allows more', async () => {
     const connections = () =>
       new Promise<number>((resolve) => void one.server.getConnections((_error, count) => resolve(count)));
     const held: ServerResponse[] = [];
@@ -77,13 +77,13 @@ describe('several addresses', () => {
     await eventually(async () => expect(await connections()).toBeLessThanOrEqual(2), 20_000);
   });
 
-  it('several addresses get a safe request again when the first address closes the connection', async () => {
+  it('the gateway sends a safe request to the second address when the first one closes the connection', async () => {
     breakOff(one);
     for (let count = 0; count < 8; count += 1)
       expect(await ask()).toMatchObject({ status: 200, body: { from: two.port } });
   });
 
-  it('several addresses get a request with an idempotency key again, with its whole body', async () => {
+  it('the gateway retries a request with an idempotency key at the second address, with its whole body', async () => {
     breakOff(one);
     two.seen.length = 0;
     const token = await staffToken();
@@ -101,7 +101,7 @@ describe('several addresses', () => {
   it.each([
     ['any other request', {}],
     ['a request of an operation that takes no key', { 'Idempotency-Key': 'k' }],
-  ])('several addresses do not get %s again after it was sent: 502', async (_name, headers) => {
+  ])('the gateway does not retry %s after it was sent, and returns 502', async (_name, headers) => {
     breakOff(one);
     two.seen.length = 0;
     const answers = [await search(headers), await search(headers)];
@@ -110,7 +110,7 @@ describe('several addresses', () => {
     expect(two.seen).toHaveLength(1);
   });
 
-  it('several addresses do not get a request again whose idempotency key is not forwarded', async () => {
+  it('the gateway does not retry a request with an idempotency key that is not forwarded', async () => {
     breakOff(one);
     two.seen.length = 0;
     const body = '{"a":1}';
@@ -123,14 +123,14 @@ describe('several addresses', () => {
     expect(two.seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined]);
   });
 
-  it('several addresses lose no request, of any method, to an address that rejects connections', async () => {
+  it('the gateway loses no request, of any method, when one of several addresses rejects connections', async () => {
     await one.close();
     for (let count = 0; count < 8; count += 1)
       expect(await search()).toMatchObject({ status: 200, body: { from: two.port } });
     await one.listen();
   });
 
-  it('several addresses lose an address when most of its requests fail, except for a trial after one second and after two more', async () => {
+  it('the gateway stops using an address when most of its requests fail, except for trials after one and two more seconds', async () => {
     const failed: number[] = [];
     one.answer = (request) => {
       failed.push(performance.now());
@@ -147,7 +147,7 @@ describe('several addresses', () => {
     expect(pauses[1]).toBeGreaterThan(2_000);
   });
 
-  it('several addresses send no request to an address that is not ready', async () => {
+  it('the gateway sends no request to an address that is not ready', async () => {
     one.ready = false;
     await eventually(async () => {
       expect([await ask(), await ask(), await ask()].map(({ body }) => body.from)).toEqual(new Array(3).fill(two.port));
@@ -157,7 +157,7 @@ describe('several addresses', () => {
 });
 
 describe('a response', () => {
-  it('a response that is late becomes a 504', async () => {
+  it('a late response becomes a 504', async () => {
     one.answer = two.answer = () => {};
     expect(await ask()).toMatchObject({ status: 504, body: { code: 'gateway-timeout' } });
   });
@@ -167,7 +167,7 @@ describe('a response', () => {
     expect(await search()).toMatchObject({ status: 502 });
   });
 
-  it('a response that is truncated does not look complete', async () => {
+  it('a truncated response does not look complete', async () => {
     one.answer = two.answer = (_request, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' });
       response.write('{"half":');
@@ -212,7 +212,7 @@ describe('a client that closes the connection', () => {
 });
 
 describe('the breaker of an address', () => {
-  it('the breaker of an address opens when most requests fail: without another address the answer is 503; it closes after a successful trial', async () => {
+  it('the breaker of an address opens when most requests fail, returns 503 without another address, and closes after a successful trial', async () => {
     // A passed probe would close the breaker.
     gateway.service.ready = false;
     breakOff(gateway.service);

@@ -55,7 +55,7 @@ afterAll(() => accounts.services.stop());
 const firstValues = Object.fromEntries(lines.map(([member, { first }]) => [member, first]));
 
 describe('a column of accounts', () => {
-  it('a column of accounts is in the table as a member of the profile, or stands here with a reason', async () => {
+  it('a column of accounts is in the table as a member of the profile, or in the list of exceptions with a reason', async () => {
     const { rows } = await accounts.database.query<{ name: string }>(
       `SELECT column_name AS name FROM information_schema.columns
        WHERE table_schema = current_schema() AND table_name = 'accounts'`,
@@ -122,7 +122,7 @@ describe('a column of accounts', () => {
     expect(JSON.parse(text).account).toMatchObject(firstValues);
   });
 
-  it('a column of accounts is in the events that the command announces, if the table says so', async () => {
+  it('a column of accounts is in the announced events, if the table says so', async () => {
     const { id } = await register(accounts, firstValues);
     await announceAccounts({ DATABASE_URL: accounts.services.database.urls.accounts });
     const events = await eventsOf(accounts, id);

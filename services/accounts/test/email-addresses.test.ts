@@ -62,7 +62,7 @@ const forms = [
 
 describe('an address with an international domain', () => {
   it.each(forms.map((form, index) => [index, form] as const))(
-    'an address with an international domain in form %i is the same as in all forms',
+    'an address with an international domain is the same in every notation: %i',
     async (_, form) => {
       const name = local();
       const { status, body } = await post(form(name));
@@ -87,7 +87,7 @@ describe('an address with an international domain', () => {
     },
   );
 
-  it('an address with an international domain is rejected for a change when another account has it in another form', async () => {
+  it('an address with an international domain is rejected for a change when another account has it in another notation', async () => {
     const name = local();
     await post(`${name}@bücher.example`);
     const { path, token } = await register(accounts);
@@ -98,7 +98,7 @@ describe('an address with an international domain', () => {
     expect([status, body.pending_email]).toEqual([200, `${name}@münchen.example`]);
   });
 
-  it('an address with an international domain stays that of its account when the account writes it in another form', async () => {
+  it('an account can change the notation of its address with an international domain', async () => {
     const name = local();
     const [ascii, international] = [`${name}@xn--bcher-kva.example`, `${name}@bücher.example`];
     const { id, path, token } = await register(accounts, { email: ascii });
@@ -111,13 +111,13 @@ describe('an address with an international domain', () => {
     expect((await post(ascii)).status).toBe(409);
   });
 
-  it('an address with an international domain has one account after concurrent registrations in all forms', async () => {
+  it('concurrent registrations with all notations of one address create one account', async () => {
     const name = local();
     const answers = await Promise.all(forms.map((form) => post(form(name))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
   });
 
-  it('an address with an international domain of another domain that only looks similar is another address', async () => {
+  it('an address with a domain that only looks similar is another address', async () => {
     const name = local();
     expect((await post(`${name}@bücher.example`)).status).toBe(201);
     for (const domain of ['bucher.example', 'buecher.example', 'bücher-example.com']) {
@@ -261,7 +261,7 @@ describe('accounts of a former release', () => {
     expect((await verify(accounts, id)).status).toBe(204);
   });
 
-  it('accounts of a previous release get a new key when a process of the previous release changes their address', async () => {
+  it('an account of a previous release gets a new key when a process of that release changes its address', async () => {
     const { id, email } = await register(accounts);
     expect(await mailboxKeyOf(id)).toBe(email);
     const changed = `${local()}@bücher.example`;

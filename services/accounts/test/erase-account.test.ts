@@ -102,7 +102,7 @@ describe('a pending erasure', () => {
     expect(codeOf(await logIn(accounts, holder.email, recovered))).toEqual([403, 'account-blocked']);
   });
 
-  it('a pending erasure stays by a new name and by a new address, because neither proves who the account owner is', async () => {
+  it('a new name or a new address does not withdraw a pending erasure, because neither proves the identity of the account owner', async () => {
     await erase();
     expect((await patch({ name: 'Kim Lee' })).status).toBe(200);
     await changeTo(freshEmail());
@@ -110,7 +110,7 @@ describe('a pending erasure', () => {
     expect(await withdrawals()).toBe(0);
   });
 
-  it('a pending erasure that is due is final: tokens are rejected, no reset is sent, and the password cannot be changed', async () => {
+  it('a due erasure is final: tokens are rejected, no reset is sent, and the password cannot be changed', async () => {
     await changeTo(freshEmail());
     const { email } = await read();
     await post('/v1/password-resets', { email });
@@ -124,7 +124,7 @@ describe('a pending erasure', () => {
     expect(await withdrawals()).toBe(0);
   });
 
-  it('a pending erasure is never left after a password reset that runs concurrently with requests for erasure', async () => {
+  it('no pending erasure remains after a password reset that runs concurrently with requests for erasure', async () => {
     for (let round = 0; round < 5; round += 1) {
       const victim = await register(accounts);
       await verify(accounts, victim.id);
@@ -153,7 +153,7 @@ describe('the erasure of an account that never had a verified address', () => {
     expect(codeOf(await verify(accounts, stranger.id))).toEqual([400, 'invalid-token']);
   });
 
-  it('the erasure of an account that never had a verified address ends the e-mails to the address, which can be that of another account', async () => {
+  it('the erasure of an unverified account cancels the e-mails to its address, which can belong to another account', async () => {
     const stranger = await register(accounts);
     await erase(stranger);
     const resent = await accounts.client.call('POST', '/v1/email-verifications/resend', { token: stranger.token });
@@ -187,7 +187,7 @@ describe('the notice about an erasure', () => {
     expect(await notices()).toEqual([{ email: third, formerEmails: [holder.email, second] }]);
   });
 
-  it('the notice about an erasure names no other address when there was none, and none whose 7 days have passed', async () => {
+  it('the notice about an erasure names no other address without one in the last 7 days', async () => {
     await changeTo(freshEmail());
     await accounts.database.query("UPDATE email_tokens SET expires_at = now() - interval '1 s' WHERE account_id = $1", [
       holder.id,
@@ -222,7 +222,7 @@ describe('the notice about an erasure', () => {
     expect(await remindersOf(early)).toHaveLength(1);
   });
 
-  it('the notice about an erasure of an operator who leaves at most a day is not repeated', async () => {
+  it('the notice about an erasure is not repeated when an operator leaves at most a day', async () => {
     await eraseAsOperator(environment(), holder.id, 1);
     await eraseIn(0.9, await register(accounts));
     const other = await register(accounts);

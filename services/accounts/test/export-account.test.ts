@@ -406,7 +406,7 @@ describe('403', () => {
     expect(await auditOf(accounts, other.id)).toEqual([]);
   });
 
-  it('GET /v1/accounts/{accountId}/export demands a log-in after a renewal, and after a change of the password', async () => {
+  it('GET /v1/accounts/{accountId}/export requires a new log-in after a renewal, and after a change of the password', async () => {
     const holder = await register(accounts);
     const renewed = await accounts.services.issuer.sign({ accountId: holder.id });
     const before = await loggedIn(holder);
@@ -465,7 +465,7 @@ describe('an unavailable service', () => {
     },
   );
 
-  it('an unavailable service breaks the connection off in the middle of the document, and no connection stays open', async () => {
+  it('an unavailable service aborts the document, and no connection stays open', async () => {
     const holder = await register(accounts);
     await addOrders(holder.id, 3_000, longName);
     const response = await begin(await loggedIn(holder));
@@ -485,7 +485,7 @@ describe('an unavailable service', () => {
     expect(output()).not.toContain('internal-error');
   });
 
-  it('an unavailable service does not matter to an export whose client has left', async () => {
+  it('an unavailable service does not affect an export without a client', async () => {
     const holder = await register(accounts);
     await addOrders(holder.id, 3_000, longName);
     const response = await begin(await loggedIn(holder));
@@ -495,7 +495,7 @@ describe('an unavailable service', () => {
     expect(accounts.services.service('accounts').output()).not.toContain('internal-error');
   });
 
-  it('an unavailable service does not matter to an export whose client leaves before the response', async () => {
+  it('an unavailable service does not affect an export whose client disconnects before the response', async () => {
     const token = await loggedIn(await register(accounts));
     const client = await accounts.database.connect();
     await client.query('BEGIN');

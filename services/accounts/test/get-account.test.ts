@@ -88,7 +88,7 @@ describe('304', () => {
     ['its tag as a weak one', (tag: string) => `W/${tag}`],
     ['its tag among others', (tag: string) => `"7", ${tag}`],
     ['*', () => '*'],
-  ])('GET /v1/accounts/{accountId} answers If-None-Match with %s', async (_, tags) => {
+  ])('GET /v1/accounts/{accountId} returns 304 for If-None-Match with %s', async (_, tags) => {
     const { etag = '' } = (await get(holder.path, holder.token)).headers;
     const answer = await get(holder.path, holder.token, { 'If-None-Match': tags(etag) });
     expect([answer.status, answer.headers.etag, answer.text]).toEqual([304, etag, '']);
@@ -144,7 +144,7 @@ describe('403', () => {
     expect({ ...absent.headers, date: '' }).toEqual({ ...foreign.headers, date: '' });
   });
 
-  it('GET /v1/accounts/{accountId} returns 403 with every scope, too', async () => {
+  it('GET /v1/accounts/{accountId} of another account returns 403 with every scope, too', async () => {
     const scopes = ['catalogue:write', 'orders:fulfil', 'orders:read-all'];
     const token = await accounts.services.issuer.sign({ accountId: holder.id, scopes });
     expect((await get(other.path, token)).status).toBe(403);
@@ -166,14 +166,14 @@ describe('404', () => {
     expect(answer.body.code).toBe('not-found');
   });
 
-  it('GET /v1/accounts/{accountId} returns 404 to a token of an outside provider whose account does not exist', async () => {
+  it('GET /v1/accounts/{accountId} returns 404 for a token of an external provider without an account', async () => {
     const token = await accounts.services.issuer.sign({ accountId: '0198c0de-0000-7000-8000-000000000000' });
     expect((await get('/v1/accounts/me', token)).status).toBe(404);
   });
 });
 
 describe('405', () => {
-  it('GET /v1/accounts/{accountId} names the permitted methods', async () => {
+  it('an unsupported method of /v1/accounts/{accountId} returns 405 with the permitted methods', async () => {
     const answer = await accounts.client.call('DELETE', holder.path, { token: holder.token });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe('PATCH, GET, HEAD, OPTIONS');

@@ -74,7 +74,7 @@ describe('200', () => {
 });
 
 describe('304', () => {
-  it('GET /.well-known/jwks.json answers a conditional request until the keys change', async () => {
+  it('GET /.well-known/jwks.json returns 304 until the keys change', async () => {
     const { headers } = await accounts.client.get(path);
     const known = { headers: { 'If-None-Match': headers.etag ?? '' } };
     const answer = await accounts.client.get(path, known);
@@ -196,13 +196,13 @@ describe('a revocation', () => {
     for (const row of rows) expect(row.private_key).toBeNull();
   });
 
-  it('a revocation rejects a key that does not exist', async () => {
+  it('revoking an unknown key is rejected', async () => {
     await expect(revokeKey(database, encryption, 'no-such-key')).rejects.toThrow('there is no signing key no-such-key');
   });
 });
 
 describe('several processes', () => {
-  it('create one pair of keys when they start concurrently on an empty table', async () => {
+  it('several processes create one pair of keys when they start concurrently on an empty table', async () => {
     await openConnections();
     await accounts.database.query('DELETE FROM signing_keys');
     await Promise.all(Array.from({ length: 5 }, () => prepareSigningKeys(database, encryption)));

@@ -57,13 +57,13 @@ describe('200', () => {
     expect(exp - iat).toBe(900);
   });
 
-  it('POST /v1/tokens gives every token an id of its own', async () => {
+  it('POST /v1/tokens creates a new id for every token', async () => {
     const [one, two] = [await logIn(accounts, holder.email), await logIn(accounts, holder.email)];
     expect(decodeJwt(one.body.access_token).jti).not.toBe(decodeJwt(two.body.access_token).jti);
   });
 
   it.each([(email: string) => email.toUpperCase(), (email: string) => `  ${email}  `])(
-    'POST /v1/tokens logs in whatever the spelling of the e-mail',
+    'POST /v1/tokens accepts any spelling of the e-mail address',
     async (spell) => {
       expect((await logIn(accounts, spell(holder.email))).status).toBe(200);
     },
@@ -252,7 +252,7 @@ describe('401', () => {
     expect((await refresh(accounts, second)).status).toBe(401);
   });
 
-  it('POST /v1/tokens does not repeat a successor of an expired family', async () => {
+  it('POST /v1/tokens does not return a new token of an expired family again', async () => {
     const { id, email } = await register(accounts);
     const first = (await logIn(accounts, email)).body.refresh_token;
     await refresh(accounts, first);

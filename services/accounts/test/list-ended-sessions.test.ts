@@ -55,7 +55,7 @@ describe('200', () => {
     expect((await refresh(accounts, alive.refreshToken)).status).toBe(200);
   });
 
-  it('GET /internal/ended-sessions continues after the answer before, and lists the oldest session first', async () => {
+  it('GET /internal/ended-sessions continues after the previous response, and lists the oldest session first', async () => {
     const sessions = [await begin(), await begin(), await begin()];
     for (const { refreshToken } of sessions) await logOut(refreshToken);
     expect((await read()).sessionIds).toEqual(sessions.map(({ id }) => id));
@@ -70,7 +70,7 @@ describe('200', () => {
     expect((await read(next)).sessionIds).toEqual([last.id]);
   });
 
-  it('GET /internal/ended-sessions misses no session whose end is committed after that of a later one', async () => {
+  it('GET /internal/ended-sessions also returns a session whose end is committed after that of a later one', async () => {
     const [early, late] = [await begin(), await begin()];
     const connection = await accounts.database.connect();
     try {

@@ -99,7 +99,7 @@ describe('a client id', () => {
 });
 
 describe('a wrong secret', () => {
-  it('a wrong secret gets the same answer as an unknown client id, and is recorded', async () => {
+  it('a wrong secret gets the same response as an unknown client id, and is recorded', async () => {
     const machine = await create();
     const attempts = [
       await obtain(machine.clientId, 'wrong'),
@@ -164,7 +164,7 @@ describe('400', () => {
 });
 
 describe('a rotation', () => {
-  it('a rotation keeps the previous secret for 24 hours, and no earlier one', async () => {
+  it('a rotation of a secret leaves the previous secret valid for 24 hours, and no earlier one', async () => {
     const first = await create();
     const second = await rotateMachine(environment(), first.name, false);
     expect([(await withSecret(first)).status, (await withSecret(second)).status]).toEqual([200, 200]);
@@ -181,7 +181,7 @@ describe('a rotation', () => {
     expect([(await withSecret(second)).status, (await withSecret(third)).status]).toEqual([401, 200]);
   });
 
-  it('a rotation ends the previous secrets and their access tokens with --now', async () => {
+  it('a rotation with --now revokes the previous secrets and their access tokens', async () => {
     const first = await create();
     const { sid } = decodeJwt((await withSecret(first)).body.access_token);
     const second = await rotateMachine(environment(), first.name, true);
@@ -192,7 +192,7 @@ describe('a rotation', () => {
 });
 
 describe('a revocation', () => {
-  it('a revocation ends every secret and access token, and frees the name', async () => {
+  it('a revocation revokes every secret and access token of a machine, and frees the name', async () => {
     const first = await create();
     const second = await rotateMachine(environment(), first.name, false);
     const sids = [await withSecret(first), await withSecret(second)].map(

@@ -75,7 +75,7 @@ describe('a log-in', () => {
 });
 
 describe('503', () => {
-  it('the accounts service returns 503 for requests beyond the queue with Retry-After, and serves the others', async () => {
+  it('the accounts service returns 503 with Retry-After for requests beyond the queue, and processes the others', async () => {
     const { email } = await register(accounts);
     const answers = await Promise.all(Array.from({ length: 30 }, () => logIn(accounts, email)));
     const served = answers.filter(({ status }) => status === 200);
@@ -90,7 +90,7 @@ describe('503', () => {
     expect((await logIn(accounts, email)).status).toBe(200);
   });
 
-  it('the accounts service does not affect a repeated registration, which needs no hash', async () => {
+  it('a full queue of hashes does not affect a repeated registration, which needs no hash', async () => {
     const body = { email: freshEmail(), name: 'Kim Park', password };
     const send = () => accounts.client.post('/v1/accounts', { body, headers: { 'Idempotency-Key': 'once hashed' } });
     expect((await send()).status).toBe(201);
@@ -98,7 +98,7 @@ describe('503', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
   });
 
-  it('the accounts service returns 503 to known and unknown e-mail addresses alike', async () => {
+  it('the accounts service returns the same 503 for known and unknown e-mail addresses', async () => {
     const { email } = await register(accounts);
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, index) => logIn(accounts, index % 2 === 0 ? email : freshEmail())),
@@ -111,7 +111,7 @@ describe('503', () => {
 });
 
 describe('200 concurrent registrations', () => {
-  it('all succeed with the default settings', async () => {
+  it('many registrations all succeed with the default settings', async () => {
     const own = await startAccounts();
     const answers = await Promise.all(
       Array.from({ length: 200 }, () =>

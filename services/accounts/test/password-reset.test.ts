@@ -67,7 +67,7 @@ describe('202', () => {
     expect(Math.abs(known - unknown)).toBeLessThan(atThisPace(30));
   });
 
-  it('POST /v1/password-resets replaces the previous token, and keeps the last one after 5 e-mails in an hour', async () => {
+  it('POST /v1/password-resets replaces the previous token, and does not replace it after 5 e-mails in an hour', async () => {
     await ask();
     const first = await sent();
     for (let more = 0; more < 6; more += 1) expect((await ask()).status).toBe(202);
@@ -92,7 +92,7 @@ describe('202', () => {
 });
 
 describe('204', () => {
-  it('a password reset sets the password, ends every session, verifies the address and notifies the account owner', async () => {
+  it('a password reset sets the password, revokes every session, verifies the address and notifies the account owner', async () => {
     const session = await refreshTokenOf(accounts, holder);
     await accounts.client.patch(holder.path, { token: holder.token, body: { email: freshEmail() } });
     await ask();

@@ -55,7 +55,7 @@ describe('an access token from before a change of credentials', () => {
     expect(refused).toContainEqual([again.status, again.body.code]);
   });
 
-  it('an access token from before a change of credentials is also one from before the verification of a new address', async () => {
+  it('an access token from before the verification of a new address counts as one from before the change', async () => {
     const { email, id } = await register(accounts);
     const token = await tokenOf(email);
     expect((await patch(token, { email: freshEmail() })).status).toBe(200);

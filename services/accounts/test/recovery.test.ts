@@ -35,7 +35,7 @@ const { environment, post, patch, read, erase, changeTo, undo, confirmReset, res
 );
 
 describe('an address whose change can still be undone', () => {
-  it('an address whose change can still be undone belongs to its account: a registration of it and a change to it are rejected as for a registered one', async () => {
+  it('an address with a change that can be undone belongs to its account, and other accounts cannot register it', async () => {
     await changeTo(freshEmail());
     const other = await register(accounts);
     for (const email of [holder.email, ` ${holder.email.toUpperCase()} `]) {
@@ -50,7 +50,7 @@ describe('an address whose change can still be undone', () => {
     expect((await logIn(accounts, holder.email)).status).toBe(200);
   });
 
-  it('an address whose change can still be undone is not taken by a change that was requested before it became a previous address', async () => {
+  it('a change that was requested earlier cannot take an address that can be restored', async () => {
     const other = await register(accounts);
     const { token } = other;
     await changeTo(freshEmail());
@@ -65,7 +65,7 @@ describe('an address whose change can still be undone', () => {
     expect((await undo()).status).toBe(204);
   });
 
-  it('an address whose change can still be undone stays although it is registered in the moment in which the change takes effect', async () => {
+  it('an address that can be restored stays with its account although it is registered when the change takes effect', async () => {
     for (let round = 0; round < 5; round += 1) {
       holder = await register(accounts);
       await verify(accounts, holder.id);
@@ -86,7 +86,7 @@ describe('an address whose change can still be undone', () => {
     }
   });
 
-  it('an address whose change can still be undone belongs to its account also when the previous release made the token', async () => {
+  it('an address belongs to its account also when the previous release created the token that restores it', async () => {
     await changeTo(freshEmail());
     await accounts.database.query('UPDATE email_tokens SET email_key = NULL WHERE account_id = $1', [holder.id]);
     const email = holder.email.toUpperCase();
@@ -94,13 +94,13 @@ describe('an address whose change can still be undone', () => {
     expect((await post('/v1/accounts', { email: freshEmail(), name: 'Next', password })).status).toBe(201);
   });
 
-  it('an address whose change can still be undone can be registered when the change can no longer be undone', async () => {
+  it('an address can be registered when the change can no longer be undone', async () => {
     await changeTo(freshEmail());
     await accounts.database.query('UPDATE email_tokens SET expires_at = now() WHERE account_id = $1', [holder.id]);
     expect((await post('/v1/accounts', { email: holder.email, name: 'Next', password })).status).toBe(201);
   });
 
-  it('an address whose change can still be undone is taken back by a verified change to it as by undoing the change: later addresses undo nothing', async () => {
+  it('a verified change back to an address has the effect of undoing: later addresses cannot undo it', async () => {
     const email = freshEmail();
     await changeTo(email);
     await patch({ email: holder.email, current_password: password });

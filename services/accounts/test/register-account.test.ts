@@ -113,7 +113,7 @@ describe('201', () => {
     expect(body.shipping_address).toMatchObject({ city: 'Caf\u00e9' });
   });
 
-  it('POST /v1/accounts accepts a password in any Unicode normalization form at log-in', async () => {
+  it('a password is accepted in any Unicode normalization form at log-in', async () => {
     const { body } = await post(valid({ password: 're\u0301sume\u0301 perdu' }));
     const logIn = await accounts.client.post('/v1/tokens', {
       body: { email: body.email, password: 'r\u00e9sum\u00e9 perdu' },
@@ -135,7 +135,7 @@ describe('201', () => {
     expect(await eventsOf(accounts, first.body.id)).toHaveLength(1);
   });
 
-  it('POST /v1/accounts stores nothing of a password for a repeated request', async () => {
+  it('a retry of a registration stores no data of the password', async () => {
     await post(valid({ password: 'the secret of the lake' }), { 'Idempotency-Key': 'a secret' });
     const { rows } = await accounts.database.query('SELECT idempotency_keys::text AS row FROM idempotency_keys');
     expect(rows.length).toBeGreaterThan(0);
@@ -205,7 +205,7 @@ describe('400', () => {
     '{"__proto__":{"scopes":["orders:read-all"]}}',
     '{"constructor":1}',
     '{"shipping_address":{"prototype":1}}',
-  ])('POST /v1/accounts returns 400 for the member in %s', async (rawBody) => {
+  ])('POST /v1/accounts returns 400 for an unknown member in %s', async (rawBody) => {
     const answer = await accounts.client.post('/v1/accounts', {
       rawBody,
       headers: { 'Content-Type': 'application/json' },

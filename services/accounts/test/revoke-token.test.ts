@@ -97,7 +97,7 @@ describe('400', () => {
 });
 
 describe('415', () => {
-  it('POST /v1/tokens/revoke returns 415 for a form', async () => {
+  it('POST /v1/tokens/revoke returns 415 for a form-encoded body', async () => {
     const answer = await accounts.client.post('/v1/tokens/revoke', {
       rawBody: 'token=x',
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },

@@ -76,7 +76,7 @@ it('the semaphore drops a call whose client leaves, and one whose client has lef
   ]);
 });
 
-it('the semaphore serves networks in turn', async () => {
+it('the semaphore serves networks in rotation', async () => {
   const { started, call, finishAll } = observed();
   for (const name of names('a', 5)) call(name, { network: 'one' });
   for (const name of names('b', 2)) call(name, { network: 'two' });
@@ -85,7 +85,7 @@ it('the semaphore serves networks in turn', async () => {
   expect(started).toEqual(['a0', 'a1', 'b0', 'c0', 'a2', 'b1', 'a3', 'a4']);
 });
 
-it('the semaphore gives known clients every second turn, whatever the number of networks', async () => {
+it('the semaphore serves known clients every second time, whatever the number of networks', async () => {
   const { started, call, finishAll } = observed();
   for (const name of names('stranger', 5)) call(name, { network: name });
   call('known0', { isKnown: true, network: 'stranger1' });
@@ -96,7 +96,7 @@ it('the semaphore gives known clients every second turn, whatever the number of 
   expect(started).toHaveLength(7);
 });
 
-it('the semaphore lets no number of known clients keep out the others', async () => {
+it('known clients cannot exclude the others from the semaphore', async () => {
   const { started, call, finishAll } = observed();
   for (const name of names('known', 6)) call(name, { isKnown: true, network: name });
   call('stranger');

@@ -218,7 +218,7 @@ describe('DELETE /v1/sessions', () => {
 });
 
 describe('a token without the claim sid', () => {
-  it('a token without the claim sid is valid, belongs to no session, and ends all of them', async () => {
+  it('a token without the claim sid is valid, belongs to no session, and can revoke all of them', async () => {
     const service = accounts.services.service('accounts');
     await service.restart({ JWKS_URL: accounts.services.issuer.jwksUrl });
     const holder = await register(accounts);

@@ -16,7 +16,7 @@ const environment = () => ({
   KEY_ENCRYPTION_SECRET: Buffer.alloc(32, 7).toString('base64url'),
 });
 
-it('lists, rotates and revokes keys, and returns the keys after each change', async () => {
+it('the command keys lists, rotates and revokes keys, and returns the keys after each change', async () => {
   const listed = await listSigningKeys(environment());
   expect(listed.map(({ state }) => state).sort()).toEqual(['current', 'next']);
   for (const key of listed) {

@@ -116,7 +116,7 @@ describe('GET /v1/accounts', () => {
   });
 
   it.each(['%_%', "' OR ''='", '\\\\\\', 'a%%', '___', '"""', '\u0130\u0130\u0130', '👩‍👩‍👧', '￿￿￿'])(
-    'GET /v1/accounts takes the text %j literally',
+    'GET /v1/accounts treats the characters %j literally',
     async (q) => {
       const { status, body } = await find({ q });
       expect([status, body.items]).toEqual([200, []]);
@@ -169,7 +169,7 @@ describe('a blocked account', () => {
     expect((await act(holder.id, 'block')).status).toBe(204);
   });
 
-  it('a blocked account cannot log in, and the right password is told why', async () => {
+  it('a blocked account cannot log in, and only the correct password reveals the block', async () => {
     const { status, body } = await logIn(accounts, holder.email);
     expect([status, body.code, body.detail]).toEqual([
       403,
@@ -178,7 +178,7 @@ describe('a blocked account', () => {
     ]);
   });
 
-  it('a blocked account cannot be told from an account that does not exist without the password', async () => {
+  it('without the password, a blocked account cannot be distinguished from an unknown one', async () => {
     const [blocked, absent] = await Promise.all([
       logIn(accounts, holder.email, 'a wrong and dry desert'),
       logIn(accounts, freshEmail(), 'a wrong and dry desert'),
@@ -217,7 +217,7 @@ describe('a blocked account', () => {
     expect((await find({ email: holder.email })).body.items[0]).not.toHaveProperty('blocked_at');
   });
 
-  it('a blocked account has each step in its audit log, with who and why', async () => {
+  it('the audit log of a blocked account contains each step, with author and reason', async () => {
     const entries = await readAll(`/v1/accounts/${holder.id}/audit?limit=3`);
     expect(entries.map(({ action }) => action)).toEqual([
       'login-succeeded',
@@ -248,7 +248,7 @@ describe('a blocked account', () => {
   });
 });
 
-it('never lets a log-in pass that races with the block', async () => {
+it('no log-in succeeds that races with the block', async () => {
   for (let round = 0; round < 10; round += 1) {
     const holder = await register(accounts);
     const first = await refreshTokenOf(accounts, holder);
@@ -278,7 +278,7 @@ describe('POST /v1/accounts/{accountId}/end-sessions', () => {
 });
 
 describe('POST /v1/accounts/{accountId}/send-password-reset', () => {
-  it('POST /v1/accounts/{accountId}/send-password-reset sends an e-mail whose token sets a new password', async () => {
+  it('POST /v1/accounts/{accountId}/send-password-reset sends an e-mail with a token that sets a new password', async () => {
     const { id, email } = await register(accounts);
     expect((await act(id, 'send-password-reset')).status).toBe(202);
     const reset = { token: await emailTokenOf(accounts, id, 'password-reset'), password: 'a new and deep lake' };
@@ -350,7 +350,7 @@ describe.each(actions)('POST /v1/accounts/{accountId}/%s', (action) => {
     expect(await auditOf(accounts, id)).toEqual([]);
   });
 
-  it('a support action has one effect when it is repeated with its Idempotency-Key', async () => {
+  it('repeated support actions with one Idempotency-Key have one effect', async () => {
     const { id } = await register(accounts);
     const key = { 'Idempotency-Key': newId() };
     const [first, second] = [await act(id, action, { reason }, key), await act(id, action, { reason }, key)];

@@ -49,7 +49,7 @@ describe('200', () => {
     expect(versionOf(after)).toBe(2);
   });
 
-  it('PATCH /v1/accounts/{accountId} accepts me instead of the id', async () => {
+  it('PATCH /v1/accounts accepts `me` instead of the id', async () => {
     expect((await patch({ name: 'Me' }, {}, '/v1/accounts/me')).body.name).toBe('Me');
     expect((await read()).body.name).toBe('Me');
   });
@@ -73,7 +73,7 @@ describe('200', () => {
     });
   });
 
-  it('PATCH /v1/accounts/{accountId} keeps an address whose last sub-field was removed, as RFC 7396 says', async () => {
+  it('PATCH /v1/accounts/{accountId} leaves an empty address after its last sub-field was removed, as RFC 7396 defines', async () => {
     const nothing = Object.fromEntries(Object.keys(address).map((name) => [name, null]));
     expect((await patch({ shipping_address: nothing })).body.shipping_address).toEqual({});
   });
@@ -198,7 +198,7 @@ describe('200', () => {
     expect((await read()).body.email).toBe(holder.email.toUpperCase());
   });
 
-  it('PATCH /v1/accounts/{accountId} sends a way to undo to the present address if it is verified, and nothing to one that is not', async () => {
+  it('PATCH /v1/accounts/{accountId} sends an undo token to the present address if it is verified, and no e-mail otherwise', async () => {
     await patch({ email: freshEmail() });
     expect(await countEmails(accounts, holder.id, 'email-change-undo')).toBe(0);
     const verified = await register(accounts);
@@ -331,7 +331,7 @@ describe('403', () => {
 });
 
 describe('404', () => {
-  it('PATCH /v1/accounts/{accountId} returns 404 to a token of an outside provider whose account does not exist', async () => {
+  it('PATCH /v1/accounts/{accountId} returns 404 for a token of an external provider without an account', async () => {
     const token = await accounts.services.issuer.sign();
     const answer = await accounts.client.patch('/v1/accounts/me', { token, body: { name: 'x' } });
     expect(answer.status).toBe(404);
@@ -351,7 +351,7 @@ describe('409', () => {
     expect(await auditOf(accounts, holder.id)).toEqual([]);
   });
 
-  it('PATCH /v1/accounts/{accountId} gives an e-mail address to the first of several accounts that verifies it', async () => {
+  it('the first of several accounts that verifies an e-mail address gets it', async () => {
     const others = await Promise.all([register(accounts), register(accounts), register(accounts)]);
     const email = freshEmail();
     const answers = await Promise.all(
@@ -362,7 +362,7 @@ describe('409', () => {
     expect(verified.map(({ status }) => status).sort()).toEqual([204, 409, 409]);
   });
 
-  it('PATCH /v1/accounts/{accountId} returns 409 for two accounts that swap their e-mail addresses concurrently, without an error', async () => {
+  it('PATCH /v1/accounts/{accountId} returns 409 for two accounts that swap their e-mail addresses concurrently', async () => {
     const other = await register(accounts);
     const answers = await Promise.all([
       patch({ email: other.email }),
@@ -429,7 +429,7 @@ describe('403 for a change of credentials', () => {
     return [status, answered.code];
   };
 
-  it.each(changes)('a change of credentials needs a proof of the account owner for %j', async (change) => {
+  it.each(changes)('a change of credentials needs a proof of identity for %j', async (change) => {
     expect(await attempt({}, change)).toEqual([403, 'reauthentication-required']);
     expect(versionOf(await read())).toBe(1);
   });

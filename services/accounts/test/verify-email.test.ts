@@ -124,7 +124,7 @@ describe('409', () => {
 });
 
 describe('the token', () => {
-  it('the verification token stands nowhere in plain text: neither in the database, nor in its events, nor in the log', async () => {
+  it('the verification token is not stored in plain text: neither in the database, nor in its events, nor in the log', async () => {
     const token = await sent();
     await post(token);
     const { rows } = await accounts.database.query<{ row: string }>(

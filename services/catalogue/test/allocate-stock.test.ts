@@ -50,7 +50,7 @@ describe('204', () => {
     expect(await allocated(cup)).toBe(0);
   });
 
-  it('POST /internal/reservations/{reservationId}/allocate gives the units back with the reservation', async () => {
+  it('releasing a reservation also returns its assigned units', async () => {
     const cup = await inventory.product(5);
     const id = await reserve({ [cup]: 3 });
     await inventory.allocate(id);

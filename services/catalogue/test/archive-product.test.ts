@@ -30,7 +30,7 @@ const namesIn = async (query: string, as: { token?: string } = {}) =>
   (await client.get(`/v1/products?${query}`, as)).body.items.map(({ name }) => name);
 
 describe('204', () => {
-  it('DELETE /v1/products/{productId} hides the product from customers in every way, with the answer for an unknown product', async () => {
+  it('DELETE /v1/products/{productId} hides the product from customers, who get the response for an unknown product', async () => {
     const id = await add({ name: 'Samovar', brand: 'Tula' });
     expect(await archive(id)).toMatchObject({ status: 204, text: '' });
     const unknown = await client.get(`/v1/products/${newId()}`);
@@ -45,7 +45,7 @@ describe('204', () => {
     expect((await client.get('/v1/brands')).text).not.toContain('Tula');
   });
 
-  it('DELETE /v1/products/{productId} leaves the product to staff, with its status, and staff filters by it', async () => {
+  it('an archived product is visible to staff with its status, and staff can filter by it', async () => {
     const id = await add({ name: 'Urn', status: 'backorder' });
     const other = await add({ name: 'Urn', status: 'pending' });
     const { body: before } = await view(id);
@@ -153,7 +153,7 @@ describe('orders', () => {
     },
   );
 
-  it('race with the archive a thousand times: each is placed or rejected, and the stock adds up', async () => {
+  it('orders that race with the archive a thousand times are each placed or rejected, and the stock adds up', async () => {
     const outcomes = { placed: 0, refused: 0 };
     for (let round = 0; round < 50; round += 1) {
       const ids = await Promise.all(Array.from({ length: 20 }, () => inventory.product(3)));

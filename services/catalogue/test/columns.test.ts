@@ -75,7 +75,7 @@ async function importLines(products: readonly object[]): Promise<ImportResult> {
 }
 
 describe('a column of products', () => {
-  it('a column of products is in the table as one that clients write, or stands here with a reason', async () => {
+  it('a column of products is in the table as one that clients write, or in the list of exceptions with a reason', async () => {
     const { rows } = await database().query<{ name: string }>(
       `SELECT column_name AS name FROM information_schema.columns
        WHERE table_schema = current_schema() AND table_name = 'products'`,

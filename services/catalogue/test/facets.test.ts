@@ -102,7 +102,7 @@ describe('400', () => {
     [['brand', 'brand'], '/facets/1'],
     ['brand', '/facets'],
     [{}, '/facets'],
-  ])('"facets": %j', async (facets, pointer) => {
+  ])('POST /v1/products/search returns 400 for facets: %j', async (facets, pointer) => {
     expect(await search({ facets })).toMatchObject({ status: 400, body: { errors: [{ pointer }] } });
   });
 });

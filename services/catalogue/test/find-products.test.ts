@@ -80,7 +80,7 @@ describe('200', () => {
     ['a word that nothing resembles beside known ones', 'zzzzqqq copper kettle', [copper]],
     ['known words that no product has together', 'copper lamp', []],
     ['a word that nothing resembles', 'zzzzqqq', []],
-  ])('GET /v1/products with q forgives or finds: %s', async (_what, q, expected) => {
+  ])('GET /v1/products with q corrects or finds: %s', async (_what, q, expected) => {
     expect(await found(q)).toEqual(expected);
   });
 
@@ -93,7 +93,7 @@ describe('200', () => {
     ['&sort=price:asc', [remover, kettle, copper]],
     ['&sort=rating:desc,name:asc', [copper, kettle, remover]],
     ['&sort=price:asc&brand=Acme,Nordwick&price=lt:30', [remover, kettle]],
-  ])('q=kettle%s', async (more, expected) => {
+  ])('GET /v1/products with q=kettle%s returns the matching products', async (more, expected) => {
     expect(await found('kettle', more)).toEqual(expected);
   });
 
@@ -106,7 +106,7 @@ describe('200', () => {
   });
 
   it.each(['', '&sort=price:desc', '&brand=Acme,Nordwick'])(
-    'GET /v1/products with q pages%s, also in the other notation',
+    'GET /v1/products with q has pages%s, also in the other notation',
     async (more) => {
       const whole = await found('kettle', more);
       const first = await client.get(`/v1/products?q=kettle${more}&limit=1&fields=name`);
@@ -143,7 +143,7 @@ describe('200', () => {
     expect([...counted.values()].every((count) => count === 1)).toBe(true);
   });
 
-  it('GET /v1/products with q keeps the corrected words of a search from page to page', async () => {
+  it('the pages of a search retain the corrected words', async () => {
     await addProducts(services, [{ name: 'Wrench one' }, { name: 'Wrench two' }]);
     const first = await client.get('/v1/products?q=wrnech&limit=1');
     expect(first.body.items).toHaveLength(1);
@@ -194,16 +194,22 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it.each(['', '%20', '!%3F', 'a'.repeat(101), '%00', '%ff', 'a&q=b'])('q=%s', async (q) => {
-    const answer = await client.get(`/v1/products?q=${q}`);
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request' } });
-    expect(answer.body.errors.map(({ parameter }) => parameter)).toEqual(['q']);
-  });
+  it.each(['', '%20', '!%3F', 'a'.repeat(101), '%00', '%ff', 'a&q=b'])(
+    'GET /v1/products returns 400 for q=%s',
+    async (q) => {
+      const answer = await client.get(`/v1/products?q=${q}`);
+      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request' } });
+      expect(answer.body.errors.map(({ parameter }) => parameter)).toEqual(['q']);
+    },
+  );
 
-  it.each(['', ' ', 7, null, ['a'], 'a'.repeat(101), '\ud800', '\u0000'])('"q": %j', async (q) => {
-    const answer = await search({ q });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request' } });
-  });
+  it.each(['', ' ', 7, null, ['a'], 'a'.repeat(101), '\ud800', '\u0000'])(
+    'POST /v1/products/search returns 400 for q: %j',
+    async (q) => {
+      const answer = await search({ q });
+      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request' } });
+    },
+  );
 
   it('GET /v1/products with q returns 400 for the cursor of another search, of another order, and of the list', async () => {
     const cursorOf = async (query: string) =>
@@ -224,7 +230,7 @@ describe('400', () => {
 });
 
 describe('422', () => {
-  it('GET /v1/products with q proposes the nearest search, with its text and without an order that was not asked for', async () => {
+  it('GET /v1/products with q proposes the nearest search, with its search string and without an additional order', async () => {
     const brand = Array.from({ length: 101 }, (_, index) => `b${index}`);
     const listed = await client.get(`/v1/products?q=kettle&brand=${brand.join()}`);
     expect(listed).toMatchObject({ status: 422, body: { code: 'query-too-costly' } });

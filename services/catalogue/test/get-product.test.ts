@@ -42,7 +42,7 @@ describe('200', () => {
 
 describe('304', () => {
   it.each(['"1"', 'W/"1"', '"0", "1"', '*'])(
-    'GET /v1/products/{productId} returns 304 when the client has %s',
+    'GET /v1/products/{productId} returns 304 when the client sends %s',
     async (tag) => {
       const answer = await client.get(`/v1/products/${id}`, { headers: { 'If-None-Match': tag } });
       expect(answer).toMatchObject({ status: 304, text: '', headers: { etag: '"1"' } });

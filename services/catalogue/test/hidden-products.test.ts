@@ -34,7 +34,7 @@ it.each([
   '?name=Lamp,Kettle',
   '?inStock=true',
   '?status=ne:active',
-])('a hidden product is in the list %s of staff, and not of customers', async (query) => {
+])('staff find a hidden product in the list %s, and customers do not', async (query) => {
   const customer = await services.issuer.sign();
   expect(await names(query)).toEqual(['Kettle']);
   expect(await names(query, customer)).toEqual(['Kettle']);
@@ -74,7 +74,7 @@ describe('the words of a product', () => {
   };
 
   it.each(['pending', 'archived', 'renamed'] as const)(
-    'the words of a product are unknown to customers when it is %s',
+    'customers cannot find the words of a product when it is %s',
     async (state) => {
       const [visible = '', ...others] = await addProducts(services, [
         { name: 'Samovar' },

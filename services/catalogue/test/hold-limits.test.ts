@@ -80,7 +80,7 @@ describe('200', () => {
     expect(await inventory.held(account)).toBe('1/3');
   });
 
-  it('POST /internal/reservations counts nothing without limits', async () => {
+  it('a reservation without limits is not counted', async () => {
     expect((await reserve(500, undefined)).status).toBe(200);
     expect(await inventory.held(account)).toBeUndefined();
   });
@@ -127,7 +127,7 @@ describe('409 hold-limit', () => {
     expect((await reserve(2, { units: 2 }, id)).body.state).toBe('held');
   });
 
-  it('POST /internal/reservations counts on from what a concurrent order holds while it waited', async () => {
+  it('a waiting reservation counts the units that a concurrent order has reserved meanwhile', async () => {
     await reserved(1);
     const other = await database().connect();
     try {
@@ -144,7 +144,7 @@ describe('409 hold-limit', () => {
     }
   });
 
-  it('POST /internal/reservations returns 409 for before it looks at the stock, and counts nothing when units are lacking', async () => {
+  it('a reservation beyond the limits returns 409 before the stock is checked, and missing units are not counted', async () => {
     const lacking = await inventory.reserve(newId(), { [cup]: 2_000 }, account, { orders: 1 });
     expect(lacking.body.code).toBe('insufficient-stock');
     expect(await inventory.held(account)).toBeUndefined();
@@ -170,7 +170,7 @@ describe('the account holds less', () => {
     await reserved(2);
   });
 
-  it('the account has fewer counted units after the release of a reservation that got no order, once', async () => {
+  it('the release of a reservation without an order reduces the counted units of the account once', async () => {
     const id = await reserved(5);
     await inventory.release(id);
     await inventory.release(id);
@@ -215,14 +215,14 @@ describe('the account holds less', () => {
     expect(await inventory.held(account)).toBe('2/3');
   });
 
-  it('the account has fewer counted units not after the confirmation or the assignment of units', async () => {
+  it('the counted units of the account do not change after the confirmation or the assignment of units', async () => {
     const id = await reserved(5);
     await send('created', id);
     await inventory.allocate(id);
     expect(await inventory.held(account)).toBe('2/7');
   });
 
-  it('the account has fewer counted units not after the end of a reservation from before the migration, or of the version before', async () => {
+  it('the counted units of the account do not change when a reservation from before the migration ends', async () => {
     const id = newId();
     await reserve(5, undefined, id);
     await send('created', id);
@@ -250,24 +250,27 @@ const changes: readonly (readonly [string, (id: string) => Promise<unknown>])[] 
   ['a shipment', (id) => send('shipped', id, 5)],
   ['a shipment of fewer units', (id) => send('shipped', id)],
 ];
-it.each(changes)('a reservation locks what the account holds before it locks products: %s', async (_, change) => {
-  const id = await reserved(5);
-  const other = await database().connect();
-  try {
-    await other.query('BEGIN');
-    await other.query('SELECT FROM account_holds WHERE account_id = $1 FOR UPDATE', [account]);
-    const changed = change(id);
-    await eventually(async () => expect(await lockWaits(database())).toBe(1));
-    const { rows } = await database().query('SELECT id FROM products WHERE id = $1 FOR UPDATE SKIP LOCKED', [cup]);
-    expect(rows).toHaveLength(1);
-    await other.query('ROLLBACK');
-    await changed;
-  } finally {
-    other.release();
-  }
-});
+it.each(changes)(
+  'a reservation locks the counted units of the account before it locks products: %s',
+  async (_, change) => {
+    const id = await reserved(5);
+    const other = await database().connect();
+    try {
+      await other.query('BEGIN');
+      await other.query('SELECT FROM account_holds WHERE account_id = $1 FOR UPDATE', [account]);
+      const changed = change(id);
+      await eventually(async () => expect(await lockWaits(database())).toBe(1));
+      const { rows } = await database().query('SELECT id FROM products WHERE id = $1 FOR UPDATE SKIP LOCKED', [cup]);
+      expect(rows).toHaveLength(1);
+      await other.query('ROLLBACK');
+      await changed;
+    } finally {
+      other.release();
+    }
+  },
+);
 
-it('a reservation keeps to the limits, and to the reservations, when everything races', async () => {
+it('concurrent reservations and releases respect the limits, and the counts equal the reservations', async () => {
   const limits = { orders: 5, units: 12 };
   const products = [cup, await inventory.product(1_000), await inventory.product(1_000)];
   const accounts = Array.from({ length: 4 }, () => newId());
@@ -305,7 +308,7 @@ it('a reservation keeps to the limits, and to the reservations, when everything 
   for (const accountId of accounts) expect(await inventory.held(accountId)).toBe('0/0');
 });
 
-it('a reservation accepts exactly as many of many concurrent reservations as the limit permits', async () => {
+it('concurrent reservations are accepted exactly up to the limit', async () => {
   const answers = await Promise.all(Array.from({ length: 60 }, () => reserve(2, { orders: 7, units: 1_000 })));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(7);
   expect(answers.filter(({ body }) => body.code === 'hold-limit')).toHaveLength(53);

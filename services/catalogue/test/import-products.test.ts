@@ -132,14 +132,14 @@ describe('a line', () => {
     expect(await inventory.verify()).toMatchObject({ faults: [] });
   });
 
-  it('a line is for the product with the key when the key is also the id of another product', async () => {
+  it('a line changes the product with the key when the key is also the id of another product', async () => {
     const [id, other] = [await inventory.product(1), await inventory.product(1)];
     await query('UPDATE products SET external_key = $2 WHERE id = $1', [other, id]);
     expect(await importLines({ ...cup, externalKey: id, description: 'New' })).toEqual(counts(0, 1, 0, 0));
     expect((await query("SELECT id FROM products WHERE description = 'New'")).rows).toEqual([{ id: other }]);
   });
 
-  it('a line with the key of a line before it is rejected, with the numbers of both', async () => {
+  it('a line with the key of an earlier line is rejected, with the numbers of both', async () => {
     const others = Array.from({ length: 1_100 }, (_, index) => ({ ...cup, externalKey: `K-${index}` }));
     const lines = [{ ...cup, price: -1 }, { ...cup, price: 1 }, { ...cup, price: 2 }, ...others, cup];
     expect(await importLines(...lines)).toEqual(counts(1_101, 0, 0, 3));
@@ -152,7 +152,7 @@ describe('a line', () => {
     expect(await importLines(cup)).toEqual(counts(0, 1, 0, 0));
   });
 
-  it('a line assigns new stock to waiting back orders first', async () => {
+  it('new stock in a line is assigned to waiting back orders first', async () => {
     const id = await inventory.product(1, 'backorder');
     await inventory.reserve(newId(), { [id]: 3 });
     expect(await inventory.figures(id)).toBe('1/1/2');
@@ -222,14 +222,14 @@ describe('a refused line', () => {
     expect((await readReport(report))?.[0]?.reasons).toEqual(expect.arrayContaining(apiReasons));
   });
 
-  it('a rejected line leaves no report when no line was rejected', async () => {
+  it('no report is written when no line was rejected', async () => {
     await importLines('{');
     expect(await readReport(report)).toHaveLength(1);
     await importLines(cup);
     expect(await readReport(report)).toBeUndefined();
   });
 
-  it('a rejected line is one whose stock would be less than the units that orders reserved', async () => {
+  it('a line with a stock below the reserved units is rejected', async () => {
     const id = await inventory.product(5);
     await inventory.reserve(newId(), { [id]: 3 });
     expect(await importLines({ ...cup, externalKey: id, stock: 2 })).toEqual(counts(0, 0, 0, 1));
@@ -398,7 +398,7 @@ describe('an import', () => {
     expect(await bring(path)).toEqual(counts(1, 0, 0, 0));
   });
 
-  it('an import changes the product that gets one of its keys by a request meanwhile', async () => {
+  it('an import changes a product that gets one of its keys while the import runs', async () => {
     const id = await inventory.product(3);
     const client = await inventory.services.service('catalogue').database.connect();
     try {

@@ -148,7 +148,7 @@ describe('order.lines-cancelled.v1', () => {
     ]);
   });
 
-  it('the event order.lines-cancelled.v1 gives units that were promised beyond the stock back first', async () => {
+  it('the event order.lines-cancelled.v1 first releases units that were promised beyond the stock', async () => {
     const order = await reserved(4, 'backorder');
     expect(await inventory.figures(order.cup)).toBe('4/4/1');
     await send(order, 'first');
@@ -222,7 +222,7 @@ describe('an allocation', () => {
     return client.post(path, { body, headers: inventory.headersFor(path, body) });
   };
 
-  it('an allocation assigns only the rest, when it comes before the event', async () => {
+  it('an allocation that arrives before the event assigns only the remaining units', async () => {
     const order = await reserved(3, 'backorder');
     expect((await allocate(order, 1)).status).toBe(204);
     expect(await sums(order)).toEqual({ released: [2, 0], shipped: [0, 0], promised: [3, 2], allocated: [3, 2] });
@@ -243,7 +243,7 @@ describe('an allocation', () => {
     expect(await sums(order)).toEqual(ended.shipped);
   });
 
-  it('an allocation with an older state of the order takes nothing back', async () => {
+  it('an allocation with an older state of the order does not revoke assigned units', async () => {
     const order = await reserved();
     await send(order, 'second');
     await taken(order, 1);
@@ -251,7 +251,7 @@ describe('an allocation', () => {
     expect(await sums(order)).toEqual({ ...open, allocated: [2, 0] });
   });
 
-  it(`an allocation races with the events of ${rounds} orders`, async () => {
+  it(`allocations race with the events of ${rounds} orders, and the stock adds up`, async () => {
     const orders = await Promise.all(Array.from({ length: rounds }, () => reserved()));
     await Promise.all(
       orders.map(async (order, n) => {
@@ -295,7 +295,7 @@ describe('the stock ledger', () => {
     expect(await inventory.verify()).toMatchObject({ faults: [] });
   });
 
-  it('the stock ledger has a fault when a part of a line is released that the line still has, or the other way round', async () => {
+  it('the stock ledger reports a fault when the released parts of a line contradict its units', async () => {
     const order = await reserved();
     await send(order, 'first');
     await taken(order, 1);

@@ -61,7 +61,7 @@ describe('200', () => {
   });
 
   it.each(['asc', 'desc'])(
-    'GET /v1/brands and /v1/categories pages in the order name:%s while brands are added and removed',
+    'the pages of brands and categories are complete in the order name:%s while brands are added and removed',
     async (direction) => {
       const seen: string[] = [];
       let next = `/v1/brands?limit=1&fields=name&sort=name:${direction}`;
@@ -79,7 +79,7 @@ describe('200', () => {
     },
   );
 
-  it('GET /v1/brands and /v1/categories is an empty page without products', async () => {
+  it('GET /v1/brands and /v1/categories return an empty page without products', async () => {
     await catalogue.database.query('DELETE FROM stock_ledger; DELETE FROM products');
     const { body } = await catalogue.client.get('/v1/categories');
     expect(body).toEqual({ items: [], pagination: { limit: 20, hasMore: false } });
@@ -104,7 +104,7 @@ describe('400', () => {
     expect(answer.body.errors[0]).toMatchObject({ parameter: query.split('=')[0] });
   });
 
-  it('GET /v1/brands and /v1/categories returns 400 for a cursor of the other list', async () => {
+  it('GET /v1/brands and /v1/categories return 400 for a cursor of the other list', async () => {
     const { body } = await catalogue.client.get('/v1/categories?limit=1');
     const answer = await catalogue.client.get(`/v1/brands?cursor=${body.pagination.nextCursor}`);
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-cursor' } });

@@ -43,7 +43,7 @@ describe('200', () => {
     expect([...body.items.map(({ id }) => id), ...(await found(rest))]).toEqual(ids);
   });
 
-  it('GET /v1/products with a list of ids reads ids in capitals as their lower case, in pages and searches, and writes them in lower case', async () => {
+  it('ids in capital letters match their lower case in pages and searches, and are written in lower case', async () => {
     const capitals = ids.map((id) => id.toUpperCase());
     const first = await client.get(`/v1/products?id=${capitals}&limit=20&sort=id:asc`);
     const { nextCursor } = first.body.pagination;

@@ -87,7 +87,7 @@ describe('200', () => {
     expect(searched.body.items).toEqual([{ name: 'Lamp' }]);
   });
 
-  it('GET /v1/products answers HEAD without a body', async () => {
+  it('HEAD returns the headers of GET /v1/products without a body', async () => {
     const answer = await client.call('HEAD', '/v1/products');
     expect(answer).toMatchObject({ status: 200, text: '' });
   });

@@ -134,7 +134,7 @@ describe('order.cancelled.v1', () => {
     [['cancelled', 'created']],
     [['cancelled', 'created', 'cancelled', 'created', 'cancelled', 'cancelled']],
     [['created', 'created', 'cancelled', 'cancelled', 'created']],
-  ])('the event order.cancelled.v1 releases once when the events arrive as %j', async (kinds) => {
+  ])('the event order.cancelled.v1 releases the stock once when the events arrive as %j', async (kinds) => {
     const order = await reserved();
     // The events are sent one after the other, so that they arrive in this sequence.
     for (const [index, kind] of kinds.entries()) {
@@ -232,7 +232,7 @@ describe('order.shipped.v1', () => {
     );
   });
 
-  it('the event order.shipped.v1 enters shipped units that were on back order and not assigned as received', async () => {
+  it('the event order.shipped.v1 records shipped units on back order without an assignment as received', async () => {
     const order = await reserved(1, 'backorder');
     expect(await inventory.figures(order.productId)).toBe('1/1/1');
     await send(order, 'shipped');

@@ -102,7 +102,7 @@ describe('a page that was read', () => {
     for (const path of Object.values(lists)) await catalogue.client.get(path);
   });
 
-  it('a page that was read is answered from memory, to customers with and without a token, with the same body and headers', async () => {
+  it('a cached page is served to customers with and without a token, with the same body and headers', async () => {
     const token = await services.issuer.sign();
     const read = await fetch(`${catalogue.url}${lists.all}`, bearer(token));
     await withoutDatabase(async () => {
@@ -117,7 +117,7 @@ describe('a page that was read', () => {
     expect(await (await fetch(`${catalogue.url}${lists.all}`)).text()).toBe(await read.text());
   });
 
-  it('a page that was read is answered 304 from memory to a client that has it, and 200 to one that has another', async () => {
+  it('a cached page returns 304 to a client that has it, and 200 to one that has another', async () => {
     const { etag = '' } = (await catalogue.client.get(lists.all)).headers;
     await withoutDatabase(async () => {
       const ask = (tag: string) => fetch(`${catalogue.url}${lists.all}`, { headers: { 'If-None-Match': tag } });
@@ -125,7 +125,7 @@ describe('a page that was read', () => {
     });
   });
 
-  it('a page that was read is compressed for clients that accept gzip, with an entity tag of its own, and kept in both encodings', async () => {
+  it('a cached page is compressed for clients that accept gzip, with a separate entity tag, and cached in both encodings', async () => {
     const path = `/v1/products?brand=Acme,${'Other'.repeat(10)}&sort=name:asc`;
     const token = await staffToken(services);
     for (const name of ['Pan', 'Pot', 'Cup'])
@@ -166,14 +166,14 @@ describe('a page that was read', () => {
     expect([again.body.length, again.headers.etag]).toEqual([0, compressed?.headers.etag]);
   });
 
-  it('a page that was read is answered to a search with the same body', async () => {
+  it('a search with the same criteria gets the cached body', async () => {
     const body = { filters: { brand: { eq: 'Acme' } } };
     await catalogue.client.post('/v1/products/search', { body });
     expect(await isKept('/v1/products/search', search(body))).toBe(true);
     expect(await isKept('/v1/products/search', search({ filters: { brand: { ne: 'Acme' } } }))).toBe(false);
   });
 
-  it('a page that was read is not answered to staff, who reads the database', async () => {
+  it('a cached page is not served to staff, who read the database', async () => {
     const token = await staffToken(services);
     expect((await catalogue.client.get(lists.all, { token })).body.items[0]).toHaveProperty('stock');
     expect(await isKept(lists.all, bearer(token))).toBe(false);
@@ -183,14 +183,14 @@ describe('a page that was read', () => {
   it.each<[string, number, RequestInit]>([
     ['a list of entity tags that is not valid', 400, { headers: { 'If-None-Match': 'abc' } }],
     ['a media type that is not JSON', 406, { headers: { Accept: 'text/html' } }],
-  ])('a page that was read does not respond a request with %s', async (_, status, init) => {
+  ])('a cached page is not served to a request with %s', async (_, status, init) => {
     expect((await fetch(`${catalogue.url}${lists.all}`, init)).status).toBe(status);
   });
 
   it.each<[string, RequestInit]>([
     ['HEAD', { method: 'HEAD' }],
     ['a GET that is refused for its list of entity tags', { headers: { 'If-None-Match': 'abc' } }],
-  ])('a page that was read stays when it was read for %s', async (name, init) => {
+  ])('a page is cached when it was read for %s', async (name, init) => {
     const path = `/v1/products?limit=${name.length}`;
     await fetch(`${catalogue.url}${path}`, init);
     expect(await isKept(path)).toBe(true);
@@ -210,14 +210,14 @@ describe('a page that was read', () => {
     expect(await isKept(lists.dear)).toBe(true);
   });
 
-  it('a page that was read stays through a change of a product that neither is on it nor belongs on it', async () => {
+  it('a page stays cached when a product outside of it changes', async () => {
     const token = await staffToken(services);
     await catalogue.client.patch(`/v1/products/${cheap}`, { token, body: { name: 'Cup' } });
     await settle();
     expect([await isKept(lists.cheap), await isKept(lists.dear), await isKept(lists.all)]).toEqual([false, true, true]);
   });
 
-  it('a page that was read is dropped when a product comes onto it', async () => {
+  it('a page is dropped from the cache when a product is added to it', async () => {
     const token = await staffToken(services);
     await catalogue.client.patch(`/v1/products/${dear}`, { token, body: { price: 7 } });
     await settle();
@@ -228,7 +228,7 @@ describe('a page that was read', () => {
     ]);
   });
 
-  it('a page that was read stays through a change of stock, and dropped when that changes inStock', async () => {
+  it('a page stays cached through a change of stock, and is dropped when that changes inStock', async () => {
     await catalogue.database.query('UPDATE products SET reserved = 4 WHERE id = $1', [cheap]);
     await settle();
     expect(await isKept(lists.cheap)).toBe(true);
@@ -237,7 +237,7 @@ describe('a page that was read', () => {
     expect(await isKept(lists.cheap)).toBe(false);
   });
 
-  it('a page that was read is not used after the connection for changes was lost, and is read again', async () => {
+  it('a cached page is not used after the connection for changes was lost, and is read again', async () => {
     expect(await isKept(lists.all)).toBe(true);
     const before = catalogue.output().length;
     const { rowCount } = await catalogue.database.query(
@@ -253,7 +253,7 @@ describe('a page that was read', () => {
     expect(await isKept(lists.all)).toBe(true);
   });
 
-  it('a page that was read is not used while the connection for changes hangs', async () => {
+  it('a cached page is not used while the connection for changes hangs', async () => {
     const { rows } = await catalogue.database.query<{ pid: number }>(
       "SELECT pid FROM pg_stat_activity WHERE application_name = 'catalogue-pages' AND datname = current_database()",
     );

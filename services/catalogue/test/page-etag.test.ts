@@ -39,7 +39,7 @@ const requests: [string, Ask][] = [
 ];
 
 describe('304', () => {
-  it.each(requests)('GET /v1/products returns 304 to %s that has not changed', async (_, ask) => {
+  it.each(requests)('GET /v1/products returns 304 for %s that has not changed', async (_, ask) => {
     const first = await ask();
     const tag = first.headers.etag ?? '';
     expect(first).toMatchObject({ status: 200, headers: { etag: expect.stringMatching(/^"[\w-]{43}"$/) } });
@@ -54,7 +54,7 @@ describe('304', () => {
     expect((await ask(first.headers.etag)).headers.link).toBe(first.headers.link);
   });
 
-  it('GET /v1/products returns 304 to HEAD as well', async () => {
+  it('HEAD of /v1/products returns 304, too', async () => {
     const { etag } = (await client.get('/v1/products')).headers;
     const headers = conditional(etag);
     const answer = await fetch(`${services.service('catalogue').url}/v1/products`, { method: 'HEAD', headers });
@@ -85,7 +85,7 @@ describe('200', () => {
     expect(next.status).toBe(200);
   });
 
-  it('GET /v1/products returns 200 to staff with the tag of a customer', async () => {
+  it('GET /v1/products returns 200 to staff that sends the tag of a customer', async () => {
     const { etag } = (await client.get('/v1/products')).headers;
     const token = await staffToken(services);
     const answer = await client.get('/v1/products', { token, headers: conditional(etag) });

@@ -98,7 +98,7 @@ describe('product.updated.v1', () => {
     expect(await typesAbout(id)).toEqual(['product.created.v1', 'product.updated.v1']);
   });
 
-  it('the event product.updated.v1 comes with stock.changed.v1 when the product sells out by the same change', async () => {
+  it('the event product.updated.v1 is published with stock.changed.v1 when the product sells out by the same change', async () => {
     const id = await create({ stock: 7 });
     await patch(id, { price: 5, stock: { adjust: -7 } });
     const events = (await eventsAbout(services, id)).map(({ type, sequence, data }) => [type, sequence, data.inStock]);

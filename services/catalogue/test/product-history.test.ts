@@ -159,7 +159,7 @@ describe('the history of a product', () => {
     expect((await history(id, '?sort=price:asc')).status).toBe(400);
   });
 
-  it('the history of a product is rejected to customers and for unknown products', async () => {
+  it('customers cannot read the history of a product, and an unknown product returns 404', async () => {
     const id = await add();
     expect((await client.get(`/v1/products/${id}/history`)).status).toBe(401);
     expect((await client.get(`/v1/products/${id}/history`, { token: await services.issuer.sign() })).status).toBe(403);

@@ -121,7 +121,7 @@ describe('202', () => {
     expect(await productOf('CUP')).toMatchObject({ stock: 7, price_minor: 500, description: null, version: 2 });
   });
 
-  it('POST /v1/products/imports says in ledger and events who imported, and in which request', async () => {
+  it('the ledger and the events of an import name the author and the request', async () => {
     const requestId = newId();
     const { body } = await send(textOf([{ ...cup, stock: 3 }]), { headers: { 'X-Request-Id': requestId } });
     await ended(body.id);
@@ -225,7 +225,7 @@ describe('a refusal', () => {
     ['another charset', 415, { rawBody: '{}', headers: { 'Content-Type': 'application/x-ndjson; charset=utf-16' } }],
     ['a content encoding', 415, { rawBody: '{}', headers: { 'Content-Encoding': 'gzip' } }],
     ['an unknown parameter', 400, { rawBody: '{}' }],
-  ])('an error response of %s is %i', async (name, status, { rawBody = '', headers = {} }) => {
+  ])('an import request with %s returns %i', async (name, status, { rawBody = '', headers = {} }) => {
     const path = `/v1/products/imports${name === 'an unknown parameter' ? '?dry=1' : ''}`;
     const answer = await catalogue.client.post(path, { token, rawBody, headers: { ...ndjson, ...headers } });
     expect(answer.status).toBe(status);
@@ -233,7 +233,7 @@ describe('a refusal', () => {
     expect((await query('SELECT 1 FROM import_jobs')).rows).toEqual([]);
   });
 
-  it('an error response of an empty chunked body is 400', async () => {
+  it('an import request with an empty chunked body returns 400', async () => {
     const answer = await fetch(new URL('/v1/products/imports', catalogue.url), {
       ...{ method: 'POST', body: new Blob([]).stream(), duplex: 'half' },
       headers: { ...ndjson, Authorization: `Bearer ${token}` },
@@ -241,14 +241,14 @@ describe('a refusal', () => {
     expect([answer.status, await answer.json()]).toMatchObject([400, { errors: [{ detail: 'is required' }] }]);
   });
 
-  it('an error response of a caller without the scope is 403, and without a token 401', async () => {
+  it('an import request without the scope returns 403, and without a token 401', async () => {
     const other = await inventory.services.issuer.sign();
     expect((await send('{}', { token: other })).status).toBe(403);
     expect((await catalogue.client.post('/v1/products/imports', { rawBody: '{}', headers: ndjson })).status).toBe(401);
     expect((await catalogue.client.get(`/v1/products-imports/${newId()}`, { token: other })).status).toBe(403);
   });
 
-  it('an error response of too many large files at once is 503, and the next file is accepted', async () => {
+  it('an import request returns 503 while too many large files are processed, and the next file is accepted', async () => {
     const held: ClientRequest[] = [];
     const refused = await eventually(async () => {
       held.push(hold());
@@ -262,7 +262,7 @@ describe('a refusal', () => {
     await eventually(async () => expect((await send(tooManyLines)).status).toBe(400));
   });
 
-  it('an error response of a file with too many lines is 400', async () => {
+  it('an import request with too many lines returns 400', async () => {
     const answer = await send(tooManyLines);
     expect([answer.status, answer.body.errors]).toEqual([
       400,
@@ -270,7 +270,7 @@ describe('a refusal', () => {
     ]);
   });
 
-  it('an error response of another import is 503 while twenty wait', async () => {
+  it('an import request returns 503 while twenty imports wait', async () => {
     const client = await catalogue.database.connect();
     try {
       await client.query(`SELECT pg_advisory_lock(${importLock})`);
@@ -283,11 +283,11 @@ describe('a refusal', () => {
     }
   });
 
-  it.each(['not-an-id', newId()])('an error response of an unknown import, %s, is 404', async (id) => {
+  it.each(['not-an-id', newId()])('an unknown import, %s, returns 404', async (id) => {
     expect((await catalogue.client.get(`/v1/products-imports/${id}`, { token })).status).toBe(404);
   });
 
-  it('an error response of another method is 405', async () => {
+  it('another method of an import returns 405', async () => {
     const answer = await fetch(new URL('/v1/products/imports', catalogue.url));
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
   });
@@ -380,7 +380,7 @@ describe('an import', () => {
     expect(await effects()).toEqual({ products: all, movements: all, units: 2 * all, events: all });
   });
 
-  it('an import changes the product that gets one of its keys by a request meanwhile', async () => {
+  it('an import changes a product that gets one of its keys by a request while the import runs', async () => {
     const id = await inventory.product(3);
     const client = await catalogue.database.connect();
     try {

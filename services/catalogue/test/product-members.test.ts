@@ -27,7 +27,7 @@ const patch = (id: string, body: object, headers = {}) => client.patch(`/v1/prod
 const idOf = async (body: object): Promise<string> => (await create(body)).body.id;
 
 describe('a product', () => {
-  it('a product is returned with its members in every place, and customers get it without the sku', async () => {
+  it('every response with a product contains its members, and customers get it without the sku', async () => {
     const created = await create({ sku: 'MUG-1', images, attributes });
     expect(created).toMatchObject({ status: 201, body: { sku: 'MUG-1', images, attributes } });
     const { id } = created.body;
@@ -144,7 +144,7 @@ describe('400', () => {
 });
 
 describe('409', () => {
-  it('the products API names the other product with the sku, and changes nothing', async () => {
+  it('the products API returns 409 that names the other product with the sku, and changes nothing', async () => {
     const [first, second] = [await idOf({ sku: 'ONCE' }), await idOf({})];
     for (const answer of [await create({ sku: 'ONCE' }), await patch(second, { sku: 'ONCE', name: 'Other' })]) {
       expect(answer).toMatchObject({
@@ -185,7 +185,7 @@ describe('409', () => {
     expect(await create({ sku: 'KEYED' }, key)).toMatchObject(refused);
   });
 
-  it('the unique key of skus decides between concurrent requests', async () => {
+  it('one of two concurrent requests with the same sku returns 409', async () => {
     for (let round = 0; round < 20; round += 1) {
       const answers = await Promise.all(Array.from({ length: 5 }, () => create({ sku: `RACE-${round}` })));
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);

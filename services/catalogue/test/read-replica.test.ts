@@ -49,7 +49,7 @@ const listed = async (name: string, token?: string): Promise<number> => {
 };
 const inBoth = 2;
 
-it('the replica connection has its own login, unless it contains one', () => {
+it('the replica connection uses its own login only if the URL contains one', () => {
   const databaseUrl = 'postgres://catalogue_2:pa$$word@one:5432,two:5432/shop';
   const read = (url: string) => replicaAddress(url, databaseUrl);
   expect(read('postgres://replica/shop?a=b@c')).toBe('postgres://catalogue_2:pa$$word@replica/shop?a=b@c');

@@ -49,7 +49,7 @@ describe('a reservation past its expiry', () => {
   it.each([
     ['an order has the reservation', 'confirmed'],
     ['no order has the reservation', 'released'],
-  ])('given %s is %s', async (state, expected) => {
+  ])('when %s, a reservation past its expiry is %s', async (state, expected) => {
     const { reservation } = await reserved();
     orders.given(state);
     const { database } = inventory.services.service('catalogue');

@@ -25,7 +25,7 @@ describe('200', () => {
     expect(await inventory.book(cup)).toBe('received 5, reserved 3');
   });
 
-  it('POST /internal/reservations gives a repeat the same reply and no second unit, even when the product is sold out', async () => {
+  it('a retry of a reservation gets the same response and no second unit, even when the product is sold out', async () => {
     const cup = await inventory.product(3);
     const id = newId();
     const first = await inventory.reserve(id, { [cup]: 3 });
@@ -109,7 +109,7 @@ describe('409', () => {
     [7, 200, '10/10/0', '10/1/0'],
     [8, 409, '10/8/0', '10/0/0'],
   ])(
-    'POST /internal/reservations counts on from what others took while it waited: %i of 10, and 3 more answer %i',
+    'a waiting reservation counts the units that others took: %i of 10 are taken, and 3 more return %i',
     async (taken, status, lamps, cups) => {
       const [cup, lamp] = [await inventory.product(10), await inventory.product(10)];
       const { database } = inventory.services.service('catalogue');
@@ -129,7 +129,7 @@ describe('409', () => {
     },
   );
 
-  it('POST /internal/reservations lets the same products in opposite order wait for each other instead of deadlocking', async () => {
+  it('reservations of the same products in opposite order wait for each other instead of deadlocking', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, () => inventory.product(10)));
     const backwards = Object.fromEntries(
       ids
@@ -155,7 +155,7 @@ describe('422', () => {
 });
 
 describe('401', () => {
-  it("POST /internal/reservations accepts a service token, but no customer's token", async () => {
+  it("POST /internal/reservations accepts a service token, but not a customer's token", async () => {
     const { client } = inventory.services.service('catalogue');
     const token = await inventory.services.issuer.sign({ scopes: ['catalogue:write'] });
     const body = { reservationId: newId(), accountId: newId(), lines: [{ productId: newId(), quantity: 1 }] };

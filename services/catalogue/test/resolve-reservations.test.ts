@@ -30,7 +30,7 @@ it('the resolver of expired reservations confirms the reservation when the order
   expect(await inventory.figures(cup)).toBe('5/2/0');
 });
 
-it('the resolver of expired reservations keeps a reservation without an answer, and asks again', async () => {
+it('a reservation stays reserved without a response of the orders service, which is called again later', async () => {
   inventory.answer(() => undefined);
   const cup = await inventory.product(5);
   const id = newId();
@@ -44,7 +44,7 @@ it('the resolver of expired reservations keeps a reservation without an answer, 
   await eventually(async () => expect(await inventory.state(id)).toBe('released'));
 });
 
-it('the resolver of expired reservations does not ask about confirmed reservations, nor before the expiry', async () => {
+it('the resolver does not query confirmed reservations, or reservations before their expiry', async () => {
   const cup = await inventory.product(5);
   const [confirmed, young, due] = [newId(), newId(), newId()];
   await inventory.reserve(confirmed, { [cup]: 1 });

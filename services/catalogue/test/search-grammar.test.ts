@@ -130,7 +130,7 @@ describe('the distance between words', () => {
     );
   });
 
-  it('the distance between words leaves words in reach of the index of typing errors', async () => {
+  it('the distance between words does not exceed the reach of the index of typing errors', async () => {
     const letter = fc.constantFrom('a', 'b', 'c', 'é', 'ж');
     const change = fc.record({
       at: fc.nat(12),

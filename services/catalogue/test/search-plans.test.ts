@@ -163,7 +163,7 @@ describe('facets', () => {
     ['a brand', { brand: { eq: 'Nordwick' } }],
     ['two categories', { category: { in: ['Audio / Speaker', 'Garden / Hose'] } }],
     ['a narrow price range', { price: { gte: 20, lt: 21 } }],
-  ])('of %s read no whole table', async (_what, filters) => {
+  ])('facets of %s read no whole table', async (_what, filters) => {
     expect(wholeTables(await page({ filters, facets: ['price', 'brand'] }))).toEqual([]);
   });
 });

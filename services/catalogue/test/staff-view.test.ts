@@ -40,7 +40,7 @@ const forStaff = { stock: { onHand: 9, promised: 2, available: 7 }, lowStockThre
 const customers = ['nobody', 'customer', 'other staff', 'expired staff', 'forged staff', 'nonsense'];
 
 describe('staff', () => {
-  it('staff sees the stock and its threshold in the product, the list and the search', async () => {
+  it('staff see the stock and its threshold in the product, the list and the search', async () => {
     const product = await single('staff');
     expect(product.body).toMatchObject({ id, inStock: true, ...forStaff });
     expect(itemOf(await list('staff'))).toEqual(product.body);
@@ -49,13 +49,13 @@ describe('staff', () => {
     expect(figures.body).toEqual({ productId: id, ...forStaff.stock });
   });
 
-  it('staff sees no threshold of a product that has none', async () => {
+  it('staff see no threshold of a product without one', async () => {
     const { body } = await client.get('/v1/products?name=Pan', as('staff'));
     expect(body.items[0]).toMatchObject({ stock: { onHand: 0, promised: 0, available: 0 } });
     expect(body.items[0]).not.toHaveProperty('lowStockThreshold');
   });
 
-  it('staff selects the members with fields', async () => {
+  it('staff select the members with fields', async () => {
     expect(itemOf(await list('staff', '&fields=id,stock'))).toEqual({ id, stock: forStaff.stock });
     expect(itemOf(await search('staff', { fields: ['lowStockThreshold', 'name'] }))).toEqual({
       lowStockThreshold: 4,
@@ -64,7 +64,7 @@ describe('staff', () => {
     expect(itemOf(await list('staff', '&fields=id'))).toEqual({ id });
   });
 
-  it('staff gets a new tag when units move, and 304 until then', async () => {
+  it('staff get a new tag when units move, and 304 until then', async () => {
     const { etag = '' } = (await single('staff')).headers;
     expect(etag).toBe('W/"1.9.2"');
     expect(await single('staff', { 'If-None-Match': etag })).toMatchObject({ status: 304, headers: { etag } });
@@ -79,7 +79,7 @@ describe('staff', () => {
     expect((await single('staff', { 'If-None-Match': etag })).status).toBe(304);
   });
 
-  it('staff gets answers that no shared cache keeps', async () => {
+  it('staff get responses that no shared cache may store', async () => {
     for (const { headers } of [await single('staff'), await list('staff'), await search('staff')])
       expect([headers['cache-control'], headers.vary]).toEqual(['private, no-cache', 'Authorization']);
   });
@@ -92,7 +92,7 @@ const invalid = new Map([
 ]);
 
 describe.each(['staff', ...customers])('%s', (who) => {
-  it('a caller without the scope of staff is told that its token is invalid, and nothing otherwise', async () => {
+  it('the response tells a caller that its token is invalid, and is otherwise that for customers', async () => {
     const detail = invalid.get(who);
     const challenge = detail && `Bearer realm="shop", error="invalid_token", error_description="${detail}"`;
     const { etag = '' } = (await single(who)).headers;
@@ -109,7 +109,7 @@ describe.each(['staff', ...customers])('%s', (who) => {
       expect(headers['www-authenticate']).toBeUndefined();
   });
 
-  it('a caller without the scope of staff is told so in an error response, too, because a valid token might have got a response', async () => {
+  it('an error response also states that the token is invalid, because a valid one might have succeeded', async () => {
     const isInvalid = invalid.has(who);
     for (const path of [`/v1/products/${newId()}`, '/v1/products?sort=stock:asc']) {
       const { status, headers } = await client.get(path, as(who));
@@ -120,7 +120,7 @@ describe.each(['staff', ...customers])('%s', (who) => {
 });
 
 describe.each(customers)('%s', (who) => {
-  it('a caller without the scope of staff sees neither, and no other tag than before', async () => {
+  it('a caller without the scope of staff sees neither stock nor threshold, and gets the tag of customers', async () => {
     const { body, headers } = await single(who);
     const { stock: _stock, lowStockThreshold: _threshold, ...visible } = (await single('staff')).body;
     expect(body).toEqual(visible);
@@ -129,7 +129,7 @@ describe.each(customers)('%s', (who) => {
     expect(headers.etag).toBe('"1"');
   });
 
-  it('a caller without the scope of staff cannot select them, filter by them or sort by them', async () => {
+  it('a caller without the scope of staff cannot select, filter or sort by stock and threshold', async () => {
     const answers = [
       await list(who, '&fields=id,stock'),
       await search(who, { fields: ['lowStockThreshold'] }),
@@ -147,7 +147,7 @@ describe.each(customers)('%s', (who) => {
     expect((await single('staff', { 'If-None-Match': '"1"' })).status).toBe(200);
   });
 
-  it('a caller without the scope of staff gets answers that caches keep apart by the token', async () => {
+  it('responses vary by the token, so that caches separate them', async () => {
     for (const { headers } of [await single(who), await list(who), await search(who)])
       expect([headers['cache-control'], headers.vary]).toEqual(['no-cache', 'Authorization']);
   });

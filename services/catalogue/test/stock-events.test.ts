@@ -91,7 +91,7 @@ describe('stock.changed.v1', () => {
     expect(await written(cup)).toEqual(['sold out', 'in stock', 'sold out']);
   });
 
-  it('the event stock.changed.v1 is not written when new units are owed to orders', async () => {
+  it('the event stock.changed.v1 is not written when orders already wait for the new units', async () => {
     const cup = await product(1, undefined, 'backorder');
     await reserve(cup, 3);
     await patch(cup, { stock: { adjust: 2 } });

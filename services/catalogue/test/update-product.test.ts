@@ -50,7 +50,7 @@ describe('200', () => {
     }
   });
 
-  it('PATCH /v1/products/{productId} enters every change of stock in the ledger, and changes the version when the product sells out', async () => {
+  it('PATCH /v1/products/{productId} records every change of stock in the ledger, and changes the version when the product sells out', async () => {
     expect(await patch({ stock: 0 })).toMatchObject({ body: { inStock: false }, headers: { etag: 'W/"2.0.0"' } });
     expect(await patch({ stock: 12 })).toMatchObject({ body: { inStock: true }, headers: { etag: 'W/"3.12.0"' } });
     const { rows } = await database.query('SELECT kind, quantity FROM stock_ledger WHERE product_id = $1 ORDER BY id', [
@@ -120,7 +120,7 @@ describe('a change of the stock', () => {
     expect(await lastEntry()).toMatchObject({ quantity: 0, counted: 9, expected: 9, reason: null });
   });
 
-  it('a change of the stock rejects to set over another number than expected, names it, and changes no member', async () => {
+  it('a change of the stock is rejected when another number than expected is on hand, and changes no member', async () => {
     const answer = await patch({ price: 1, stock: { set: 9, expected: 7 } });
     expect(answer).toMatchObject({ status: 409, body: { code: 'stock-changed' } });
     expect(answer.body.errors).toEqual([
@@ -135,7 +135,7 @@ describe('a change of the stock', () => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  it('still accepts a plain number, and announces that it is deprecated', async () => {
+  it('a change of the stock by a plain number is still accepted, and announced as deprecated', async () => {
     const answer = await patch({ stock: 8 });
     expect([answer.status, answer.headers.deprecation, answer.headers.link]).toEqual([
       200,
@@ -167,7 +167,7 @@ describe('a change of the stock', () => {
     });
   });
 
-  it('a change of the stock names the bad name of an attribute, and the form of a currency', async () => {
+  it('a PATCH names the invalid name of an attribute, and the notation of a currency', async () => {
     const { body } = await patch({ attributes: { 'Bad name': 'x' }, currency: 'eur' });
     expect(body.errors).toEqual([
       { pointer: '/currency', detail: 'must be three capital letters such as EUR' },

@@ -72,7 +72,7 @@ it('the command stock verify finds a reservation whose movements contradict it',
 });
 
 it.each(['reservation_lines', 'reservations CASCADE'])(
-  'the command stock verify finds movements whose reservation is gone from %s',
+  'the command stock verify finds movements whose reservation is missing in %s',
   async (tables) => {
     await query(`TRUNCATE ${tables}`);
     const { faults } = await inventory.verify();
@@ -84,7 +84,7 @@ it.each(['reservation_lines', 'reservations CASCADE'])(
   },
 );
 
-it.each(['released', 'shipped'])('the command stock verify rejects a second end of a reservation: %s', async (kind) => {
+it.each(['released', 'shipped'])('the database rejects a second release of a reservation: %s', async (kind) => {
   const second = `INSERT INTO stock_ledger (product_id, kind, quantity, reservation_id, stock_after, promised_after)
     SELECT product_id, $1, quantity, reservation_id, 0, 0 FROM stock_ledger WHERE kind = 'released'`;
   await expect(query(second, [kind])).rejects.toThrow(/stock_ledger_whole_(once|end)/);
