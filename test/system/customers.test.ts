@@ -80,7 +80,7 @@ describe('the customer of an order', () => {
     expect((await view(plain, packer)).status).toBe(404);
   });
 
-  it('the customer of an order is not shown to the customer, in no response', async () => {
+  it('no response shows the customer of an order to the customer', async () => {
     const id = await place();
     const cancelled = await orders().post(`/v1/orders/${id}/cancel`, { token: own });
     const shown = [cancelled.body, (await view(id, own)).body, ...(await list(own)).body.items];
@@ -116,7 +116,7 @@ describe('the customer of an order', () => {
     expect((await act('cancel', '"7.1", "2"')).status).toBe(200);
   });
 
-  it('the customer of an order is absent when orders knows nothing of the account', async () => {
+  it('the customer of an order is absent when the orders service has no data of the account', async () => {
     const stranger = await services.issuer.sign({ accountId: newId(), scopes: [] });
     const id = await place({ city: 'Turin' }, stranger);
     const { status, body, headers } = await view(id, reader);
@@ -124,7 +124,7 @@ describe('the customer of an order', () => {
     expect(body).not.toHaveProperty('customer');
   });
 
-  it('the customer of an order is learnt of an account from before by an announcement, which changes nothing else', async () => {
+  it('an announcement adds the customer of an earlier account to its orders, and changes nothing else', async () => {
     const { database } = services.service('orders');
     const known = await database.query('SELECT * FROM customers ORDER BY account_id');
     // First the row lacks the telephone number, as after an event of an older release. Then the row is missing.
@@ -200,7 +200,7 @@ describe('the recipient of an order', () => {
 });
 
 describe('an erased account', () => {
-  it('an erased account leaves no customer, and an event that arrives late brings none back', async () => {
+  it('an erased account leaves no customer, and a late event does not restore it', async () => {
     const send = (type: string, sequence: number, data: object) =>
       services
         .service('accounts')

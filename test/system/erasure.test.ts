@@ -144,7 +144,7 @@ describe('an erasure', () => {
     expect(await call('DELETE', path)).toMatchObject({ status: 204 });
   });
 
-  it('an erasure is not asked for again by a late repetition of a request that was withdrawn', async () => {
+  it('a late retry of a withdrawn request does not request the erasure again', async () => {
     const path = '/v1/accounts/me/erase';
     const ask = () => call('POST', path, { current_password: password }, { 'Idempotency-Key': 'erase-once' });
     const first = await ask();

@@ -220,7 +220,7 @@ describe('deploy/compose.sh', () => {
   });
 
   it.each(['SIGTERM', 'SIGKILL'] as const)(
-    'deploy/compose.sh rejects to run beside another run until %s ends it',
+    'deploy/compose.sh does not run beside another run until %s stops it',
     async (signal) => {
       const first = spawn(`${root}deploy/compose.sh`, ['rotate', 'cursors'], { env: environment() });
       const ended = once(first, 'close');
@@ -236,7 +236,7 @@ describe('deploy/compose.sh', () => {
     },
   );
 
-  it('deploy/compose.sh ends only the previous logins', () => {
+  it('deploy/compose.sh revokes only the previous logins', () => {
     expect(rotate('broker')).toBe(0);
     expect(ending()).toEqual([
       expect.stringMatching(/end broker$/),
@@ -251,7 +251,7 @@ describe('deploy/compose.sh', () => {
     ['database', { FAILING: 'ps -q orders' }],
     ['database', { EMPTY: 'ps -q orders' }],
     ['broker', { FAILING: 'config --services' }],
-  ])('deploy/compose.sh ends no login of %s when a list is missing: %j', (secret, missing) => {
+  ])('deploy/compose.sh revokes no login of %s when a list is missing: %j', (secret, missing) => {
     expect(rotate(secret, missing)).toBe(1);
     expect(ending()).toEqual([]);
   });
@@ -339,7 +339,7 @@ describe('deploy/kubernetes.sh', () => {
     ['broker', { FAILING: 'get secret rabbitmq-secrets' }],
     ['broker', { FAILING: 'get pods' }],
     ['broker', { EMPTY: 'get pods' }],
-  ])('deploy/kubernetes.sh ends no login of %s when a list or a secret is missing: %j', (secret, missing) => {
+  ])('deploy/kubernetes.sh revokes no login of %s when a list or a secret is missing: %j', (secret, missing) => {
     const { status, changes } = runKubernetes(['rotate', secret], missing);
     expect(status).toBe(1);
     expect(changes).not.toContain(`end ${secret}`);

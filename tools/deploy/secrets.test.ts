@@ -131,7 +131,7 @@ describe('the rotation', () => {
     expect(secretFiles(ended, { ...places, operator: 'services' }).orders?.['events-url']).toContain('//orders_2:');
   });
 
-  it('under Compose changes the kept secrets and the files of each owner', async () => {
+  it('the rotation under Compose changes the stored secrets and the files of each owner', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'shop-secrets-'));
     try {
       const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
@@ -184,7 +184,7 @@ describe('in Kubernetes, a change of the secrets is refused', () => {
       { roles: { ...allRoles, later: 'x' }, users: { ...allUsers, later: 'x' } },
       'this version does not know roles.later, users.later',
     ],
-  ])('when the kept ones %s', (_, changed, message) => {
+  ])('a change of the secrets in Kubernetes is rejected when the stored ones %s', (_, changed, message) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'kubernetes', 'add', 'database'], {
       input: JSON.stringify({ ...secrets, ...changed }),
       env: plainEnvironment(),

@@ -243,7 +243,7 @@ describe('the client', () => {
     expect(Object.keys(walked[0] ?? {}).sort()).toEqual(['id', 'price']);
   });
 
-  it('orders, lists its orders by the same criteria, and cancels', async () => {
+  it('the client orders, lists its orders by the same criteria, and cancels', async () => {
     const { email = '', productId = '' } = await newCustomer();
     const client = createShop({ baseUrl: shop.url });
     await client.logIn({ email, password });

@@ -99,7 +99,7 @@ function withoutCode(markdown: string): string {
 describe('the texts of the repository', () => {
   const files = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
 
-  it('link only to files and headings that exist', () => {
+  it('the documents link only to files and headings that exist', () => {
     const dead = files.flatMap((file) => {
       const text = withoutCode(readFileSync(join(root, file), 'utf8'));
       return [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => {

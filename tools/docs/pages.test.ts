@@ -56,7 +56,7 @@ describe('/v1/openapi.json', () => {
     expect(unwanted.headers.get('content-encoding')).toBeNull();
   });
 
-  it('/v1/openapi.json answers HEAD and OPTIONS, and rejects other methods', async () => {
+  it('/v1/openapi.json supports HEAD and OPTIONS, and rejects other methods', async () => {
     const head = await get('/v1/openapi.json', {}, 'HEAD');
     expect([head.status, await head.text()]).toEqual([200, '']);
     const options = await get('/v1/openapi.json', {}, 'OPTIONS');

@@ -62,7 +62,7 @@ describe('the list of advisories', () => {
     ['http-proxy', '1.18.0'],
     ['proxy-addr', '2.0.7'],
     ['nodemailer', '10.0.8'],
-  ])('warns of %s %s, the last version before a fix', (name, version) => {
+  ])('the check warns of %s %s, the last version before a fix', (name, version) => {
     expect(warningsFor([{ name, version }])).not.toEqual([]);
   });
 });
@@ -72,7 +72,7 @@ describe('the lock file', () => {
     expect(warningsFor(installed).filter(({ accepted }) => accepted === undefined)).toEqual([]);
   });
 
-  it('still contains the accepted versions', () => {
+  it('the lock file still contains the accepted versions', () => {
     const accepted = list.advisories.filter((entry) => entry.accepted !== undefined).map(({ advisory }) => advisory);
     expect(new Set(warningsFor(installed).map(({ advisory }) => advisory))).toEqual(new Set(accepted));
   });

@@ -98,7 +98,7 @@ describe('a schema', () => {
     ['does not answer', { ready: 0, failing: ['database'] }, ['not ready', 'unreachable']],
     ['is known by nobody else', { replicas: 0, ready: 0, lag: undefined }, ['unknown']],
     ['has old events in its outbox', { lag: 31.4 }, ['impaired', 'events wait since 31 s']],
-  ] as const)('%s', (_what, said, expected) => {
+  ] as const)('the board shows the state of a schema that %s', (_what, said, expected) => {
     expect(partOf('schema', 'orders', well, shop([said]))).toEqual(expected);
   });
 
@@ -123,7 +123,7 @@ describe('the gateway', () => {
       { ...well, refusing: true },
       ['ready'],
     ],
-  ] as const)('%s', (_what, seen, expected) => {
+  ] as const)('the board shows the state of the gateway: %s', (_what, seen, expected) => {
     expect(partOf('process', 'gateway', seen, shop([{ process: 'gateway' }]))).toEqual(expected);
     expect(partOf('process', 'gateway', seen, undefined)).toEqual(expected);
   });
@@ -134,7 +134,7 @@ describe('the broker', () => {
     ['is ready when a process reads its queues', [{}], [{}], ['ready']],
     ['is not ready when a process lacks it', [{ failing: ['events'] }], [{}], ['not ready', 'unreachable']],
     ['is unknown when no process answers', [{ replicas: 0 }], [], ['unknown']],
-  ] as const)('%s', (_what, said, queues, expected) => {
+  ] as const)('the board shows the state of the broker: %s', (_what, said, queues, expected) => {
     expect(partOf('broker', 'broker', well, shop(said, queues))).toEqual(expected);
   });
 });
@@ -147,7 +147,7 @@ describe('a queue', () => {
     ['is long', { waiting: 1_001 }, ['impaired', '1001 events wait']],
     ['has an event that is tried again', { delayed: 1 }, ['impaired', '1 event is tried again']],
     ['has many of them', { delayed: 1_001 }, ['impaired', '1001 events wait', '1001 events are tried again']],
-  ] as const)('%s', (_what, said, expected) => {
+  ] as const)('the board shows the state of a queue: %s', (_what, said, expected) => {
     expect(partOf('queue', 'orders.effects', well, shop([{}], [said]))).toEqual(expected);
   });
 });

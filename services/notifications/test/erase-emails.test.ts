@@ -42,7 +42,7 @@ const keptOf = async (accountId: string) => {
 const erase = (accountId: string) =>
   events.send('account.erased.v1', { accountId, erasedAt: new Date().toISOString() }, { sequence: 9 });
 
-it('the erasure of e-mails withholds what waits, removes the files, and keeps kinds and states', async () => {
+it('the erasure of e-mails withholds waiting ones, removes the files, and retains kinds and states', async () => {
   const order = someOrder();
   await events.send('account.registered.v1', { ...order.account, emailVerified: true });
   await events.send('order.created.v1', order.created);
@@ -98,7 +98,7 @@ it('the erasure of e-mails removes the address from every rate-limit slot that i
   expect(await shares()).toEqual([]);
 });
 
-it('the erasure of e-mails of one account that fails stops no other', async () => {
+it('a failed erasure of the e-mails of one account does not stop the others', async () => {
   const [stuck, other] = [someOrder(), someOrder()];
   for (const { account, created } of [stuck, other]) {
     await events.send('account.registered.v1', { ...account, emailVerified: true });
@@ -122,7 +122,7 @@ it('the erasure of e-mails of one account that fails stops no other', async () =
   await rm(file, { recursive: true });
 });
 
-it('the erasure of e-mails stores nothing of events that arrive after it', async () => {
+it('after the erasure of an account, no data of later events is stored', async () => {
   const order = someOrder();
   const { accountId } = order;
   await erase(accountId);

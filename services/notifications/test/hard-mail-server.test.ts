@@ -129,7 +129,7 @@ describe('a server that is slow to answer', () => {
 });
 
 describe('a server that does not answer after it received the message', () => {
-  it('a server that does not respond after it received the message gets the e-mail three times, ten minutes apart, and not again', async () => {
+  it('a server that does not respond after the message gets the e-mail three times, ten minutes apart', async () => {
     server.script = ({ command }) => (command === '.' ? undefined : 'usual');
     const [order] = await add('silent@example.org');
     for (const unsure of [1, 2]) {
@@ -226,7 +226,7 @@ describe('an e-mail whose outcome cannot be recorded', () => {
     expect([copiesFor('bad@example.org'), copiesFor('good@example.org')]).toEqual([1, 1]);
   });
 
-  it('an e-mail whose outcome cannot be recorded is not caused by the text of the reply', async () => {
+  it('the text of a reply does not prevent the recording of an outcome', async () => {
     server.script = ({ command }) => (command === 'RCPT' ? '450 4.2.0 odd \0 reply' : 'usual');
     const [order] = await add('nul@example.org');
     await become(order, { status: 'waiting', problem: expect.stringContaining('odd \ufffd reply') });

@@ -21,7 +21,7 @@ afterAll(async () => {
 const trace = (orderId: string, options = { token }) =>
   services.service('notifications').client.get(`/internal/orders/${orderId}/trace`, options);
 
-it('GET /internal/orders/{orderId}/trace lists the e-mails about an order, and the events that led to them: 200', async () => {
+it('GET /internal/orders/{orderId}/trace returns the e-mails about an order, and the events that led to them', async () => {
   const { account, orderId, created } = someOrder();
   await events.send('account.registered.v1', { ...account, emailVerified: true });
   await events.send('order.created.v1', created);
@@ -40,22 +40,22 @@ it('GET /internal/orders/{orderId}/trace lists the e-mails about an order, and t
   }, 20_000);
 });
 
-it('GET /internal/orders/{orderId}/trace has no steps for an unknown order: 200', async () => {
+it('GET /internal/orders/{orderId}/trace returns an empty list for an unknown order', async () => {
   expect(await trace(newId())).toMatchObject({ status: 200, body: { steps: [] } });
 });
 
 describe('a caller who may not see it', () => {
-  it('a caller who may not see it needs a token: 401', async () => {
+  it('GET /internal/orders/{orderId}/trace without a token returns 401', async () => {
     const { status } = await services.service('notifications').client.get(`/internal/orders/${newId()}/trace`);
     expect(status).toBe(401);
   });
 
-  it('a caller who may not see it needs the scope orders:read-all: 403', async () => {
+  it('GET /internal/orders/{orderId}/trace without the scope orders:read-all returns 403', async () => {
     const customer = await services.issuer.sign({ scopes: ['orders:fulfil'] });
     expect((await trace(newId(), { token: customer })).status).toBe(403);
   });
 });
 
-it('GET /internal/orders/{orderId}/trace rejects an id that is not a UUID: 404', async () => {
+it('GET /internal/orders/{orderId}/trace returns 404 for an id that is not a UUID', async () => {
   expect((await trace('nonsense')).status).toBe(404);
 });

@@ -62,7 +62,7 @@ it('the notifications service withholds e-mails about orders until the address i
   expect(await files(order)).toHaveLength(2);
 });
 
-it('the notifications service withholds them when the order arrives before the account', async () => {
+it('the notifications service withholds e-mails when the order arrives before the account', async () => {
   const order = someOrder();
   await events.send('order.created.v1', order.created);
   await becomes(order, 'order-received waiting');

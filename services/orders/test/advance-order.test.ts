@@ -117,7 +117,7 @@ describe('409', () => {
     },
   );
 
-  it('a transition of an order makes a transition once for any number of concurrent requests', async () => {
+  it('concurrent requests make a transition once', async () => {
     const id = await order();
     const answers = await Promise.all(Array.from({ length: 20 }, () => shop.act(shop.staff, id, 'process')));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);

@@ -187,7 +187,7 @@ describe('200', () => {
 
 describe('204', () => {
   it.each(['return=minimal', 'respond-async, return=minimal; foo=bar', 'RETURN = "minimal"'])(
-    'POST /v1/orders/{orderId}/cancel says nothing more when asked with Prefer: %s',
+    'POST /v1/orders/{orderId}/cancel returns 204 without a body for Prefer: %s',
     async (Prefer) => {
       const id = await placed();
       const answer = await shop.act(customer, id, 'cancel', { headers: { Prefer } });
@@ -265,7 +265,7 @@ describe('409', () => {
     expect((await events(id)).map(({ type }) => type)).not.toContain('order.cancelled.v1');
   });
 
-  it('POST /v1/orders/{orderId}/cancel never both ships and cancels', async () => {
+  it('of a cancellation and a shipment of one order, only one succeeds', async () => {
     const orders: string[] = [];
     for (let n = 0; n < 60; n += 1) {
       const id = await placed();
@@ -310,7 +310,7 @@ describe('409 again', () => {
 });
 
 describe('400', () => {
-  it('POST /v1/orders/{orderId}/cancel names the member that is meant by another name', async () => {
+  it('POST /v1/orders/{orderId}/cancel names the member that a misspelt name means', async () => {
     const answer = await shop.act(customer, await placed(), 'cancel', { body: { reason: 'Too late' } });
     expect(answer.body.detail).toBe('/reason is not a known member; did you mean cancellation_reason?');
   });

@@ -57,7 +57,7 @@ it('the counts of orders are those of every transition, and of a cancellation th
   expect(await counts()).toEqual({ pending: 1, processing: 1, shipped: 1, delivered: 1, cancelled: 1 });
 });
 
-it('stay exact while rows are added up and orders are finished', async () => {
+it('the counts of orders stay exact while rows are added up and orders are finished', async () => {
   const ids = await insert(600);
   const before = await counts();
   let finished = false;
@@ -91,7 +91,7 @@ it('stay exact while rows are added up and orders are finished', async () => {
   expect(await counts()).toEqual(after);
 });
 
-it('stay exact when sums are added up again', async () => {
+it('the counts of orders stay exact when sums are added up again', async () => {
   const before = await counts();
   for (let round = 1; round <= 2; round += 1) {
     const ids = await insert(150);
@@ -113,7 +113,7 @@ it('the counts of orders do not change with a transaction that is rolled back', 
   expect(await counts()).toEqual(before);
 });
 
-it('include the orders from before the migration', async () => {
+it('the counts of orders include the orders from before the migration', async () => {
   const before = await counts();
   const client = await database().connect();
   try {

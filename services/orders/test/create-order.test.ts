@@ -311,7 +311,7 @@ describe('409', () => {
     expect(await shop.stockOf(cup)).toMatchObject({ reserved: 0 });
   });
 
-  it('POST /v1/orders tells at most 99 units', async () => {
+  it('POST /v1/orders reports at most 99 units', async () => {
     const [some, many] = [await shop.product({ stock: 99 }), await shop.product({ stock: 100 })];
     const answer = await shop.order(customer, { [some]: 999, [many]: 999 });
     expect(answer.body.errors).toMatchObject([
@@ -353,7 +353,7 @@ describe('a price that a line expects', () => {
   const place = (items: object[], more: object = {}) =>
     shop.orders.post('/v1/orders', { token: customer.token, body: { items, ...more } });
 
-  it('a price that a line expects lets the order pass while it is right', async () => {
+  it('an order succeeds when the price that a line expects is correct', async () => {
     const [cup, mug] = [await shop.product({ price: 10.5 }), await shop.product({ price: 3 })];
     const answer = await place([
       { productId: cup, quantity: 2, expectedUnitPrice: 10.5 },
@@ -362,7 +362,7 @@ describe('a price that a line expects', () => {
     expect([answer.status, answer.body.totalCost]).toEqual([201, 24]);
   });
 
-  it('a price that a line expects is listed with the present one for each line that changed, and nothing is ordered', async () => {
+  it('each changed price is listed with the present one, and no order is placed', async () => {
     const [cup, mug, pan] = [
       await shop.product({ price: 10.5 }),
       await shop.product({ price: 3 }),
@@ -398,7 +398,7 @@ describe('a price that a line expects', () => {
     expect(await shop.stockOf(cup)).toMatchObject({ reserved: 0 });
   });
 
-  it('a price that a line expects is listed beside a total that differs; a line without one shows its present price', async () => {
+  it('expected prices are listed together with a different total; a line without one shows its present price', async () => {
     const [cup, mug, pan] = [
       await shop.product({ price: 10.5 }),
       await shop.product({ price: 3 }),
@@ -423,7 +423,7 @@ describe('a price that a line expects', () => {
     ]);
   });
 
-  it('a price that a line expects may have no more decimals than the currency; all faults are listed', async () => {
+  it('an expected price has no more decimals than the currency, and all faults are listed', async () => {
     const cup = await shop.product();
     const lines = [
       { productId: cup, quantity: 1, expectedUnitPrice: 10.001 },
@@ -513,7 +513,7 @@ describe('422', () => {
 });
 
 describe('503', () => {
-  it('POST /v1/orders contains Retry-After while the catalogue is unavailable, and ends when the catalogue is back', async () => {
+  it('POST /v1/orders returns 503 with Retry-After while the catalogue is unavailable', async () => {
     const cup = await shop.product();
     const headers = { 'Idempotency-Key': newId() };
     await shop.services.service('catalogue').kill();

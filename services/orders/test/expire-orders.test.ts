@@ -60,7 +60,7 @@ it('the expiry job cancels pending orders with the reason "expired", records the
   expect((await shop.view(customer, begun)).body.status).toBe('processing');
 });
 
-it('the expiry job cancels each once, or not at all, while customers cancel and staff processes the same orders', async () => {
+it('the expiry job cancels each order at most once while customers cancel and staff process the same orders', async () => {
   const product = await shop.product({ stock: 1_000 });
   const ids: string[] = [];
   while (ids.length < 200) ids.push(...(await Promise.all(Array.from({ length: 20 }, () => placed(product)))));
@@ -96,7 +96,7 @@ it('the expiry job cancels each once, or not at all, while customers cancel and 
   expect((await verifyStock({ DATABASE_URL: url })).faults).toEqual([]);
 });
 
-it('the expiry job keeps orders of unknown age away from a shop that is configured never to expire them', async () => {
+it('a shop with ORDER_PENDING_HOURS=0 does not expire an order, whatever its age', async () => {
   const other = await startShop({ environment: { ORDER_PENDING_HOURS: '0' } });
   try {
     const buyer = await other.customer();

@@ -84,7 +84,7 @@ describe('toHoldLimits', () => {
 });
 
 describe('409 hold-limit', () => {
-  it('POST /v1/orders returns 409 for a verified account the eleventh order, and explains it', async () => {
+  it('POST /v1/orders returns 409 for the eleventh order of a verified account, and explains it', async () => {
     const customer = await account(true);
     await orders(customer, 10);
     const refusal = await order(customer);
@@ -99,7 +99,7 @@ describe('409 hold-limit', () => {
     expect(await held(customer)).toBe('10/10');
   });
 
-  it('POST /v1/orders returns 409 for an account without a verified address the third order, and says how the limits rise', async () => {
+  it('POST /v1/orders returns 409 for the third order of an unverified account, and states how the limits rise', async () => {
     const customer = await account(false);
     await orders(customer, 2, 8);
     const refusal = await order(customer, 5);
@@ -129,13 +129,13 @@ describe('409 hold-limit', () => {
     expect((await order(customer, 1)).status).toBe(201);
   });
 
-  it('POST /v1/orders applies to staff', async () => {
+  it('the limits of unprocessed orders apply to staff, too', async () => {
     const staff = await account(true, 'catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write');
     await orders(staff, 10);
     expect((await order(staff)).body.code).toBe('hold-limit');
   });
 
-  it('POST /v1/orders returns 409 to every repetition with the key, also when the account holds nothing any more', async () => {
+  it('POST /v1/orders returns 409 to every retry with the key, also when the account has no orders any more', async () => {
     const customer = await account(false);
     const ids = await orders(customer, 2);
     const headers = { 'Idempotency-Key': newId() };
@@ -344,7 +344,7 @@ describe('settings', () => {
     expect(await held(customer)).toBe('none');
   });
 
-  it('limit only units when HOLD_ORDERS is 0', async () => {
+  it('only units are limited when HOLD_ORDERS is 0', async () => {
     await restart({ HOLD_ORDERS: '0', HOLD_UNITS: '60' });
     const customer = await account(false);
     await orders(customer, 12);

@@ -19,7 +19,7 @@ async function machine(...scopes: string[]): Promise<Customer> {
   return { accountId, token: await shop.services.issuer.sign({ accountId, isMachine: true, scopes }) };
 }
 
-it('place no order, whatever their scopes', async () => {
+it('machines place no order, whatever their scopes', async () => {
   const { token } = await machine('orders:read-all', 'orders:fulfil', 'payments:write', 'catalogue:write');
   const body = { items: [{ productId: newId(), quantity: 1 }] };
   const { status, body: problem } = await shop.orders.post('/v1/orders', { token, body });
@@ -52,7 +52,7 @@ it('machines read and cancel no order without the scope', async () => {
   expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
 });
 
-it('fulfil and cancel orders with orders:fulfil, as staff does', async () => {
+it('machines fulfil and cancel orders with orders:fulfil, as staff does', async () => {
   const robot = await machine('orders:fulfil');
   expect((await shop.act(robot, orderId, 'process')).status).toBe(200);
   expect((await shop.act(robot, orderId, 'cancel')).status).toBe(200);

@@ -83,14 +83,14 @@ const cancel: Action = async (id) => expect(await act(id, 'cancel')).toBe(200);
 const begin: Action = async (id) => expect([200, 409]).toContain(await act(id, 'process'));
 const expire: Action = (id) => expireOrder(replica, id, unpaid);
 
-it('the shop keeps a paid order, or owes the payment of an expired order, when expiry meets payment', async () => {
+it('a paid order stays, or the payment of an expired order is due as a refund, when expiry races with payment', async () => {
   const ids = await placed();
   const outcomes = await race(ids, expire, pay);
   expectOnly(outcomes, ['cancelled refund_due order.cancelled.v1 refund.due.v1', 'pending paid order.paid.v1']);
   await expectBalanced(ids);
 });
 
-it('the shop keeps an order of which nothing is due any more when its turn to expire comes', async () => {
+it('the expiry job does not cancel an order without a due amount', async () => {
   const ids = await placed(1);
   const { database } = services.service('orders');
   // As cancelling all units that cost something leaves it.
@@ -102,7 +102,7 @@ it('the shop keeps an order of which nothing is due any more when its turn to ex
   expect(rows).toEqual([{ status: 'pending' }]);
 });
 
-it('the shop owes each payment once when payment meets cancellation', async () => {
+it('a refund is due once for each payment when payment races with cancellation', async () => {
   const ids = await placed();
   const outcomes = await race(ids, pay, cancel);
   expectOnly(outcomes, [
@@ -123,7 +123,7 @@ it('a refund is due once for each payment when a cancellation and the start of p
   await expectBalanced(ids);
 });
 
-it('processes no order that is not paid when payment meets processing', async () => {
+it('no unpaid order is processed when payment races with processing', async () => {
   const ids = await placed();
   const outcomes = await race(ids, pay, begin);
   expectOnly(outcomes, ['pending paid order.paid.v1', 'processing paid order.paid.v1 order.processing.v1']);

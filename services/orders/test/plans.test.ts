@@ -113,61 +113,73 @@ const statusFilters: Readonly<Record<string, string>> = {
 };
 
 describe('all orders', () => {
-  it.each(sorts)('sort=%s', async (sort) => pagesOf(fromQuery(ofAll, { sort })));
+  it.each(sorts)('a page of all orders reads few rows with sort=%s', async (sort) =>
+    pagesOf(fromQuery(ofAll, { sort })),
+  );
 
   const pairs = sorts.flatMap((a) => sorts.filter((b) => a.split(':')[0] !== b.split(':')[0]).map((b) => `${a},${b}`));
-  it.each(pairs.filter((pair) => !pair.startsWith('id')))('sort=%s', async (sort) =>
-    pagesOf(fromQuery(ofAll, { sort })),
+  it.each(pairs.filter((pair) => !pair.startsWith('id')))(
+    'a page of all orders with two criteria reads few rows with sort=%s',
+    async (sort) => pagesOf(fromQuery(ofAll, { sort })),
   );
 });
 
 describe.each(Object.entries(statusFilters))('%s', (_name, status) => {
   // No filter has an index in the order of ids, which is nearly the order of createdAt.
-  it.each(sorts.filter((sort) => !sort.startsWith('id')))('sort=%s', async (sort) =>
-    pagesOf(fromQuery(ofAll, { status, sort })),
+  it.each(sorts.filter((sort) => !sort.startsWith('id')))(
+    'a filtered page of all orders reads few rows with sort=%s',
+    async (sort) => pagesOf(fromQuery(ofAll, { status, sort })),
   );
 
-  it.each(['createdAt:asc', 'createdAt:desc'])('with a time and an amount, sort=%s', async (sort) =>
-    pagesOf(fromQuery(ofAll, { status, sort, createdAt: `gte:${daysAgo(300)}`, totalCost: 'gte:10' })),
+  it.each(['createdAt:asc', 'createdAt:desc'])(
+    'a page filtered by a time and an amount reads few rows with sort=%s',
+    async (sort) => pagesOf(fromQuery(ofAll, { status, sort, createdAt: `gte:${daysAgo(300)}`, totalCost: 'gte:10' })),
   );
 });
 
 describe.each(Object.entries(statusFilters))('%s with a rare amount', (_name, status) => {
-  it.each(sorts.filter((sort) => !sort.startsWith('id')))('sort=%s', async (sort) =>
-    pagesOf(fromQuery(ofAll, { status, sort, totalCost: 'gte:100050' })),
+  it.each(sorts.filter((sort) => !sort.startsWith('id')))(
+    'a page with a rare amount reads few rows with sort=%s',
+    async (sort) => pagesOf(fromQuery(ofAll, { status, sort, totalCost: 'gte:100050' })),
   );
 });
 
 describe('times', () => {
-  it.each(sorts.slice(0, 4))('of creation, sort=%s', async (sort) =>
+  it.each(sorts.slice(0, 4))('a page filtered by times of creation reads few rows with sort=%s', async (sort) =>
     pagesOf(fromQuery(ofAll, { sort, createdAt: `gte:${daysAgo(400)},lt:${daysAgo(399)}` })),
   );
 
   // The oldest of the orders that were changed lately are found by a scan from the oldest order on.
-  it.each(sorts.slice(1, 4))('of the last change, sort=%s', async (sort) =>
+  it.each(sorts.slice(1, 4))('a page filtered by times of the last change reads few rows with sort=%s', async (sort) =>
     pagesOf(fromQuery(ofAll, { sort, updatedAt: `gte:${daysAgo(1)}` })),
   );
 });
 
 describe('other filters', () => {
-  it.each(sorts)('ids, sort=%s', async (sort) => pagesOf(fromQuery(ofAll, { sort, id: ids })));
+  it.each(sorts)('a page filtered by ids reads few rows with sort=%s', async (sort) =>
+    pagesOf(fromQuery(ofAll, { sort, id: ids })),
+  );
 
-  it.each(sorts)('ids in two states, sort=%s', async (sort) =>
+  it.each(sorts)('a page filtered by ids in two states reads few rows with sort=%s', async (sort) =>
     pagesOf(fromQuery(ofAll, { sort, id: ids, status: 'delivered,cancelled' })),
   );
 
-  it.each(sorts.filter((sort) => !sort.startsWith('id')))('a range of amounts, sort=%s', async (sort) =>
-    pagesOf(fromQuery(ofAll, { sort, totalCost: 'gte:500,lt:505' })),
+  it.each(sorts.filter((sort) => !sort.startsWith('id')))(
+    'a page filtered by a range of amounts reads few rows with sort=%s',
+    async (sort) => pagesOf(fromQuery(ofAll, { sort, totalCost: 'gte:500,lt:505' })),
   );
 });
 
 describe("one account's orders", () => {
-  it.each(['createdAt:asc', 'createdAt:desc', 'totalCost:asc', 'totalCost:desc'])('sort=%s', async (sort) => {
-    const filters = [{}, { status: 'delivered' }, { updatedAt: `gte:${daysAgo(100)}` }, { id: ids }];
-    for (const filter of filters) {
-      await expectPages(plansOf(client, ofAccount, fromQuery(ofAccount, { ...filter, sort }), { account }));
-    }
-  });
+  it.each(['createdAt:asc', 'createdAt:desc', 'totalCost:asc', 'totalCost:desc'])(
+    "a page of one account's orders reads few rows with sort=%s",
+    async (sort) => {
+      const filters = [{}, { status: 'delivered' }, { updatedAt: `gte:${daysAgo(100)}` }, { id: ids }];
+      for (const filter of filters) {
+        await expectPages(plansOf(client, ofAccount, fromQuery(ofAccount, { ...filter, sort }), { account }));
+      }
+    },
+  );
 });
 
 describe('expiry', () => {

@@ -52,7 +52,7 @@ async function publishReleased(orderId: string): Promise<string> {
 }
 
 describe('a read-only database', () => {
-  it('a read-only database causes 503 and readiness off, and events wait without using up attempts', async () => {
+  it('a read-only database causes 503 and an unready service, and waiting events use up no attempts', async () => {
     const orderId = await order();
     await setOrdersReadOnly(true);
 

@@ -59,7 +59,7 @@ describe('200', () => {
     });
   });
 
-  it('POST /internal/reservations/settle reports absent for a reservation that no order has, and no order can use it later', async () => {
+  it('POST /internal/reservations/settle returns absent for a reservation without an order, and no order can use it later', async () => {
     const [id, accountId] = [newId(), newId()];
     const answers = await Promise.all(Array.from({ length: 10 }, () => resolve(id, accountId)));
     expect(answers.map(({ body }) => body)).toEqual(answers.map(() => ({ state: 'absent' })));
@@ -95,7 +95,7 @@ describe('an order that commits late', () => {
     },
   );
 
-  it('an order that commits late keeps its reservation when it started before the question, which waits for it', async () => {
+  it('an order that commits late keeps its reservation when it started before the request, which waits for it', async () => {
     const customer = await shop.customer();
     const product = await shop.product({ stock: 1 });
     let late: Promise<TestAnswer> | undefined;
@@ -136,7 +136,7 @@ describe('a reservation without an order', () => {
     expect((await shop.order(await shop.customer(), { [product]: 1 })).status).toBe(201);
   });
 
-  it('a reservation without an order is kept while orders is unavailable, and confirmed when the order exists', async () => {
+  it('a reservation stays reserved while the orders service is unavailable, and is confirmed when the order exists', async () => {
     const customer = await shop.customer();
     const product = await shop.product({ stock: 1 });
     const { database } = shop.services.service('catalogue');

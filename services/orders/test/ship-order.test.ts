@@ -72,7 +72,7 @@ describe('200', () => {
     { tracking_url: 'https://post.example' },
     { tracking_url: 'https://post.example:8443/a/b?c=d#e[1]' },
     { tracking_url: `https://post.example/${'x'.repeat(1979)}` },
-  ])('POST /v1/orders/{orderId}/ship accepts a part of it: %j', async (body) => {
+  ])('POST /v1/orders/{orderId}/ship accepts a partial tracking: %j', async (body) => {
     const answer = await shop.act(shop.staff, await processing(), 'ship', { body });
     expect([answer.status, answer.body.tracking]).toEqual([200, body]);
   });

@@ -41,16 +41,16 @@ describe('200', () => {
 describe.each(['orders', 'reservations'] as const)('of %s', (kind) => {
   const client = () => (kind === 'orders' ? shop.orders : shop.catalogue);
 
-  it('GET /internal/orders/{orderId}/trace rejects a request without a token: 401', async () => {
+  it('GET /internal/orders/{orderId}/trace without a token returns 401', async () => {
     expect((await client().get(`/internal/${kind}/${newId()}/trace`)).status).toBe(401);
   });
 
-  it('GET /internal/orders/{orderId}/trace rejects a token without the scope orders:read-all: 403', async () => {
+  it('GET /internal/orders/{orderId}/trace without the scope orders:read-all returns 403', async () => {
     const { token } = await shop.customer('orders:fulfil');
     expect((await client().get(`/internal/${kind}/${newId()}/trace`, { token })).status).toBe(403);
   });
 
-  it('GET /internal/orders/{orderId}/trace rejects an unknown id: 404', async () => {
+  it('GET /internal/orders/{orderId}/trace returns 404 for an unknown id', async () => {
     const { token } = shop.staff;
     expect((await client().get(`/internal/${kind}/${newId()}/trace`, { token })).status).toBe(404);
   });

@@ -55,7 +55,7 @@ describe('a token of a session that ended', () => {
     expect(await tokens.verify(without)).toBeDefined();
   });
 
-  it('a token of a session that ended is told why it is rejected', async () => {
+  it('the response for a token of an ended session states why it is rejected', async () => {
     keySet.ended = list('a');
     const problem = await verifier()
       .verify(await header({ sid: 'a' }))
@@ -65,14 +65,14 @@ describe('a token of a session that ended', () => {
     expect(problem).toMatchObject({ status: 401, message: detail, headers: { 'WWW-Authenticate': challenge } });
   });
 
-  it('a token of a session that ended is rejected from the first answer of a new verifier on', async () => {
+  it('a token of an ended session is rejected from the first response of a new verifier on', async () => {
     keySet.ended = list('a');
     for (let round = 0; round < 5; round += 1) {
       expect(await refusal(verifier().verify(await header({ sid: 'a' })))).toBe('unauthenticated');
     }
   });
 
-  it('a token of a session that ended stays rejected while the list is unavailable, and while later answers do not repeat it', async () => {
+  it('a token of an ended session stays rejected while the list is unavailable or later lists omit it', async () => {
     keySet.ended = list('a');
     const tokens = verifier();
     const ended = await header({ sid: 'a' });
@@ -89,7 +89,7 @@ describe('a token of a session that ended', () => {
 });
 
 describe('the list', () => {
-  it('the list is read from where the last answer ended', async () => {
+  it('the list of ended sessions is read from the cursor of the last response', async () => {
     await verifier().verify(await header({ sid: 'a' }));
     keySet.ended = { ...list(), next: '12' };
     await eventually(() =>
@@ -101,7 +101,7 @@ describe('the list', () => {
     );
   });
 
-  it('the list has to be complete before the first token is accepted', async () => {
+  it('the list of ended sessions has to be complete before the first token is accepted', async () => {
     keySet.endedStatus = 503;
     const tokens = verifier();
     const valid = await header({ sid: 'b' });
@@ -116,22 +116,22 @@ describe('the list', () => {
     ['has ids that are no texts', { sessionIds: [1], next: '1', keepSeconds: 60 }],
     ['keeps nothing', { sessionIds: [], next: '1', keepSeconds: 0 }],
     ['keeps for ever', { sessionIds: [], next: '1', keepSeconds: 1e9 }],
-  ])('the list is rejected when it %s', async (_fault, answer) => {
+  ])('the list of ended sessions is rejected when it %s', async (_fault, answer) => {
     keySet.ended = answer;
     expect(await refusal(verifier().verify(await header({})))).toBe('service-unavailable');
   });
 
-  it('the list is not fetched from another origin', async () => {
+  it('the list of ended sessions is not fetched from another origin', async () => {
     keySet.published = { keys: [pair.jwk], ended_sessions: 'http://127.0.0.1:9/ended-sessions' };
     expect(await refusal(verifier().verify(await header({})))).toBe('service-unavailable');
   });
 
-  it('the list may be missing: tokens are valid as before', async () => {
+  it('the list of ended sessions may be missing: tokens are valid as before', async () => {
     keySet.endedStatus = 404;
     expect(await verifier().verify(await header({ sid: 'a' }))).toBeDefined();
   });
 
-  it('the list is not asked for when the key set does not name it', async () => {
+  it('the list of ended sessions is not requested when the key set does not name it', async () => {
     keySet.published = { keys: [pair.jwk] };
     expect(await verifier().verify(await header({ sid: 'a' }))).toBeDefined();
     await setTimeout(1_200);
@@ -140,7 +140,7 @@ describe('the list', () => {
 });
 
 describe('the sessions that are kept', () => {
-  it('the sessions that are kept are dropped when their tokens have expired', async () => {
+  it('stored sessions are dropped when their tokens have expired', async () => {
     const ended = new EndedSessions();
     ended.add({ sessionIds: ['a', 'b'], next: '1', keepSeconds: 0.2 });
     ended.add({ sessionIds: ['b', 'c'], next: '1', keepSeconds: 60 });
@@ -150,7 +150,7 @@ describe('the sessions that are kept', () => {
     expect([ended.size, ended.has('a'), ended.has('c')]).toEqual([1, false, true]);
   });
 
-  it('the sessions that are kept are at most 100,000, and the latest stay', () => {
+  it('at most 100,000 sessions are stored, and the latest stay', () => {
     const ended = new EndedSessions();
     const ids = Array.from({ length: 100_001 }, newId);
     ended.add({ sessionIds: ids, next: '1', keepSeconds: 60 });

@@ -49,7 +49,7 @@ describe('a key', () => {
     expect(await refusal(tokens.verify(await header(old)))).toBe('unauthenticated');
   });
 
-  it('a key that replaces another key with the same id ends the validity of tokens of that key', async () => {
+  it('a key that replaces another key with the same id invalidates the tokens of that key', async () => {
     const tokens = verifier();
     const known = await header(old);
     await tokens.verify(known);
@@ -67,7 +67,7 @@ describe('a key', () => {
 });
 
 describe('the address', () => {
-  it('the address is asked once more for an unknown id, and then not for 30 s, however many come', async () => {
+  it('the issuer is called once more for an unknown id, and then not for 30 s, however many tokens have it', async () => {
     const tokens = verifier();
     await tokens.verify(await header(old));
     const begun = performance.now();
@@ -81,12 +81,12 @@ describe('the address', () => {
     expect(keySet.questions.length - before).toBeLessThanOrEqual(rounds + 1);
   });
 
-  it('the address is asked with a condition, so that an unchanged set costs nothing', async () => {
+  it('the issuer is called with a condition, so that an unchanged set is not sent again', async () => {
     await verifier().verify(await header(old));
     await eventually(() => expect(keySet.questions.slice(1)).toContainEqual(expect.stringMatching(/^".+"$/)));
   });
 
-  it('the address may be unavailable for a while: loaded keys stay valid', async () => {
+  it('the issuer may be unavailable for a while: loaded keys stay valid', async () => {
     const tokens = verifier();
     await tokens.verify(await header(old));
     const port = Number(new URL(keySet.url).port);
@@ -99,7 +99,7 @@ describe('the address', () => {
     await eventually(async () => expect(await tokens.verify(await header(next))).toBeDefined());
   });
 
-  it('the address that never answered makes every token a 503 with Retry-After, not a 401', async () => {
+  it('an issuer that never responded makes every token a 503 with Retry-After, not a 401', async () => {
     keySet.status = 500;
     const problem = await verifier()
       .verify(await header(old))
@@ -107,7 +107,7 @@ describe('the address', () => {
     expect(problem).toMatchObject({ code: 'service-unavailable', headers: { 'Retry-After': '1' } });
   });
 
-  it('the address that never answered is asked once a second, and tokens wait for that', async () => {
+  it('an issuer that never responded is called once a second, and tokens wait for that', async () => {
     keySet.status = 503;
     const tokens = verifier();
     const unverified = await header(old);
@@ -149,12 +149,12 @@ describe('a key set', () => {
     'with more keys than anybody has': { keys: Array.from({ length: 33 }, (_, index) => keyPair(`k${index}`).jwk) },
     'that is larger than 64 KiB': { keys: [old.jwk], padding: 'x'.repeat(70_000) },
   };
-  it.each(Object.keys(bad))('a key set rejects the whole key set %s', async (name) => {
+  it.each(Object.keys(bad))('a key set is rejected as a whole %s', async (name) => {
     keySet.published = bad[name];
     expect(await refusal(verifier().verify(await header(old)))).toBe('service-unavailable');
   });
 
-  it('a key set keeps the previous key set when a new one is rejected', async () => {
+  it('the previous key set stays in use when a new one is rejected', async () => {
     const tokens = verifier();
     await tokens.verify(await header(old));
     keySet.published = { keys: [next.jwk, pairs.rsa.jwk] };
@@ -162,7 +162,7 @@ describe('a key set', () => {
     expect(await tokens.verify(await header(old))).toBeDefined();
   });
 
-  it('a key set rejects every token when the key set has no key', async () => {
+  it('every token is rejected when the key set has no key', async () => {
     keySet.published = { keys: [] };
     expect(await refusal(verifier().verify(await header(old)))).toBe('unauthenticated');
   });
@@ -179,13 +179,13 @@ describe('another issuer, by configuration alone', () => {
     ['RS256', 'rsa'],
     ['PS256', 'rsa'],
     ['EdDSA', 'ed25519'],
-  ] as const)('another issuer, by configuration alone may sign with %s', async (alg, type) => {
+  ] as const)('another issuer can sign with %s by configuration alone', async (alg, type) => {
     const pair = keyPair('outside', type);
     keySet.published = { keys: [pair.jwk] };
     expect(await verifier(alg).verify(await header(pair, { alg }))).toMatchObject({ accountId: expect.any(String) });
   });
 
-  it('another issuer, by configuration alone may not sign with another algorithm than the configured one', async () => {
+  it('another issuer cannot sign with another algorithm than the configured one', async () => {
     const pair = keyPair('outside', 'rsa');
     keySet.published = { keys: [pair.jwk] };
     expect(await refusal(verifier('PS256').verify(await header(pair, { alg: 'RS256' })))).toBe('unauthenticated');
@@ -201,7 +201,7 @@ describe('a verified token', () => {
     expect(await refusal(tokens.verify(short))).toBe('unauthenticated');
   });
 
-  it('a verified token is undefined without a header, and only then', async () => {
+  it('the verifier returns undefined without a header, and only then', async () => {
     expect(await verifier().verify(undefined)).toBeUndefined();
     expect(await refusal(verifier().verify(''))).toBe('unauthenticated');
   });

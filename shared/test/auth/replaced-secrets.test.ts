@@ -30,7 +30,7 @@ describe('while a secret is replaced', () => {
 });
 
 describe('after a secret was replaced', () => {
-  it('the previous one is rejected', () => {
+  it('a value of the previous secret is rejected after a secret was replaced', () => {
     const token = createServiceTokens({ secrets: [former, next], name: 'orders' }).sign('catalogue', call);
     const catalogue = createServiceTokens({ secrets: [next], name: 'catalogue' });
     expect(() => catalogue.verify(token, 'catalogue', call)).toThrow('not valid');

@@ -25,7 +25,7 @@ describe('a service token', () => {
     expect(() => catalogue.verify(orders.sign('catalogue', call), 'catalogue', call)).not.toThrow();
   });
 
-  it('a service token covers text and bytes alike', () => {
+  it('a service token covers a body as a string and as bytes alike', () => {
     const bytes = { ...call, body: Buffer.from(call.body) };
     expect(() => catalogue.verify(orders.sign('catalogue', call), 'catalogue', bytes)).not.toThrow();
   });

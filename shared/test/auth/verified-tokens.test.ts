@@ -21,7 +21,7 @@ afterAll(async () => {
 
 describe('a verified token', () => {
   it.each(['Bearer ', 'bearer ', 'BEARER ', 'bEaReR   ', `Bearer${' '.repeat(8)}`])(
-    'a verified token is known again, not verified anew and kept once more, when the header begins with "%s"',
+    'a verified token is cached, and not verified again, when the header begins with "%s"',
     async (scheme) => {
       const signed = await token(pair);
       const caller = await tokens.verify(`Bearer ${signed}`);
@@ -32,7 +32,7 @@ describe('a verified token', () => {
     },
   );
 
-  it('a verified token is forgotten when 10,000 others have come since, and not before', async () => {
+  it('a verified token is dropped from the cache after 10,000 others, and not before', async () => {
     const first = `Bearer ${await token(pair)}`;
     const caller = await tokens.verify(first);
     const others = async (count: number): Promise<void> => {
@@ -67,11 +67,11 @@ describe('a verified token', () => {
       'Bearer realm="shop", error="invalid_token", error_description="The Authorization header holds no bearer token."',
     ],
     ['bearer x', 'Bearer realm="shop", error="invalid_token", error_description="The access token is not valid."'],
-  ])('a verified token is missing in %s, and only a bearer token is an error', async (authorization, challenge) => {
+  ])('a header with %s has no token, and only a bearer token is an error', async (authorization, challenge) => {
     await expect(tokens.verify(authorization)).rejects.toMatchObject({ headers: { 'WWW-Authenticate': challenge } });
   });
 
-  it('a verified token has no spelling of any length', async () => {
+  it('the cache of tokens does not accept a spelling of any length', async () => {
     const signed = await token(pair);
     await tokens.verify(`Bearer ${signed}`);
     await expect(tokens.verify(`Bearer${' '.repeat(9)}${signed}`)).rejects.toMatchObject({ code: 'unauthenticated' });

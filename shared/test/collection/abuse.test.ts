@@ -102,7 +102,7 @@ describe('a body of', () => {
   });
 });
 
-it('an error response shows no nearest request that is long', () => {
+it('an error response proposes no request that is long', () => {
   const refused = (characters: number) => {
     const values = Array.from({ length: 101 }, (_, index) => String(index).padEnd(characters, 'é'));
     return refusal(() => fromBody(sample, { filters: { brand: { in: values }, name: { in: values } } }));

@@ -10,7 +10,7 @@ const cursors = createCursors([key(1)]);
 const elsewhere = () => createCursors([key(1)]);
 
 describe('a cursor', () => {
-  it('a cursor opens for its own binding', () => {
+  it('a cursor can be opened with its own binding', () => {
     const position = ['2026-11-21 03:00:00+00', null, '"\\ü'];
     const cursor = cursors.seal(position, 'products');
     for (const opener of [cursors, elsewhere()]) expect(opener.open(cursor, 'products', at)).toEqual(position);
@@ -38,7 +38,7 @@ describe('a cursor', () => {
     expect(new Set(nonces).size).toBe(nonces.length);
   });
 
-  it('a cursor does not open for another binding', () => {
+  it('a cursor cannot be opened with another binding', () => {
     const cursor = cursors.seal(['1'], 'products of A');
     for (const opener of [cursors, elsewhere()]) {
       expect(() => opener.open(cursor, 'products of B', at)).toThrow(
@@ -47,7 +47,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('a cursor does not open when any character is changed, added or removed', () => {
+  it('a cursor cannot be opened when any character is changed, added or removed', () => {
     const cursor = cursors.seal(['1', 'x'], 'products');
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     fc.assert(
@@ -62,7 +62,7 @@ describe('a cursor', () => {
     expect(() => cursors.open(`${cursor}=`, 'products', at)).toThrow();
   });
 
-  it('a cursor does not open when it is anything else', () => {
+  it('a value that is not a cursor cannot be opened', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String({ maxLength: 9000 })), (text) => {
         expect(() => cursors.open(text, 'products', at)).toThrow(
@@ -72,7 +72,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('a cursor opens after a rotation as long as its key is kept', () => {
+  it('a cursor can be opened after a rotation as long as its key is configured', () => {
     const cursor = cursors.seal(['1'], 'products');
     expect(createCursors([key(2), key(1)]).open(cursor, 'products', at)).toEqual(['1']);
     expect(() => createCursors([key(2)]).open(cursor, 'products', at)).toThrow();

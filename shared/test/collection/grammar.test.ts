@@ -74,7 +74,7 @@ describe('the query spelling', () => {
       `createdAt=${encodeURIComponent('2026-11-21T03:00:00.5+01:30')}`,
       { field: 'createdAt', operator: 'eq', value: '2026-11-21T01:30:00.500Z' },
     ],
-  ])('the query spelling reads %s', (text, condition) => {
+  ])('the query parser reads %s', (text, condition) => {
     expect(query(text).conditions).toEqual([condition]);
   });
 
@@ -85,13 +85,13 @@ describe('the query spelling', () => {
     ['brand=eq:A,eq:B', 'brand=eq:B,eq:A', 2],
     ['brand=in:A,B,in:B,A', 'brand=A,B', 1],
     ['brand=eq:A,eq:A', 'brand=A', 1],
-  ])('the query spelling combines the conditions of %s, as of %s', (text, other, count) => {
+  ])('the query parser combines the conditions of %s, as of %s', (text, other, count) => {
     expect(query(text).conditions).toHaveLength(count);
     expect(query(text)).toEqual(query(other));
     expect(query(toQuery(sample, query(text)))).toEqual(query(text));
   });
 
-  it('the query spelling treats a comma and a repeated parameter equally', () => {
+  it('the query parser treats a comma and a repeated parameter equally', () => {
     const expected = [
       { field: 'price', operator: 'lt', value: 2000 },
       { field: 'price', operator: 'gte', value: 1000 },
@@ -138,7 +138,7 @@ describe('the query spelling', () => {
     ['fields=id,stock', 'fields', 4, 'no member'],
     ['fields=id,id', 'fields', 4, 'twice'],
     ['fields=', 'fields', 1, 'no member'],
-  ])('the query spelling rejects %s', (text, parameter, position, detail) => {
+  ])('the query parser rejects the value %s', (text, parameter, position, detail) => {
     const faults = faultsOf(() => query(text));
     expect(faults).toHaveLength(1);
     expect(faults[0]).toMatchObject({ parameter, position });
@@ -146,21 +146,21 @@ describe('the query spelling', () => {
   });
 
   it.each(['limit=0', 'limit=101', 'limit=1.5', 'limit=020', 'limit=', 'limit=ten', 'limit=1&limit=2', 'cursor='])(
-    'the query spelling rejects %s',
+    'the query parser rejects the parameter %s',
     (text) => {
       expect(faultsOf(() => query(text))[0]?.parameter).toBe(text.slice(0, text.indexOf('=')));
     },
   );
 
   it.each(['page=2', 'offset=3', '__proto__=1', 'constructor=1', 'id=1', 'or=1', 'price_minor=3'])(
-    'the query spelling rejects the unknown parameter in %s and names the known ones',
+    'the query parser rejects the unknown parameter in %s and names the known ones',
     (text) => {
       const [first] = faultsOf(() => query(text));
       expect(first?.accepted).toContain('price');
     },
   );
 
-  it('the query spelling reports all faults together, with the occurrence of a repeated parameter', () => {
+  it('the query parser reports all faults together, with the occurrence of a repeated parameter', () => {
     const faults = faultsOf(() => query('brand=A&brand=&page=1&price=gte:'));
     expect(faults).toEqual([
       expect.objectContaining({ parameter: 'brand', occurrence: 2, position: 1 }),
@@ -178,7 +178,7 @@ describe('the query spelling', () => {
     ['price=abc&price="x', ['price']],
     ['price=gte:20,lt:10,ne:x', ['price']],
     ['sort=price,name:asc,rating:asc,createdAt:asc', ['sort', 'sort']],
-  ])('the query spelling lists the faults of syntax and values of %s together', (text, parameters) => {
+  ])('the query parser lists the faults of syntax and values of %s together', (text, parameters) => {
     const problem = refusal(() => query(text));
     expect(problem.errors.map(({ parameter }) => parameter).sort()).toEqual([...parameters].sort());
     const [first, ...others] = problem.errors;
@@ -192,11 +192,11 @@ describe('the query spelling', () => {
     ['price=>=10', 'price=gte:10'],
     ['price=<10', 'price=lte:10 or price=lt:10'],
     ['price=!10', 'price=ne:10'],
-  ])('the query spelling answers %s with the condition that is meant', (text, meant) => {
+  ])('the query parser rejects %s and proposes the intended condition', (text, meant) => {
     expect(refusal(() => query(text)).errors[0]?.detail).toMatch(new RegExp(`; write ${meant}$`));
   });
 
-  it.each(['price=>x', 'price=cheap', 'status=>sold'])('the query spelling proposes nothing for %s', (text) => {
+  it.each(['price=>x', 'price=cheap', 'status=>sold'])('the query parser proposes nothing for %s', (text) => {
     expect(refusal(() => query(text)).errors[0]?.detail).not.toContain('; write ');
   });
 
@@ -224,7 +224,7 @@ describe('the query spelling', () => {
     });
   });
 
-  it('the query spelling counts the criteria of a sort as they were written', () => {
+  it('the query parser counts the criteria of a sort as they were written', () => {
     const [, surplus] = faultsOf(() => query('sort=price,name:asc,rating:asc,createdAt:asc,foo:asc'));
     expect(surplus).toMatchObject({ position: 27, detail: expect.stringContaining('these are 5') });
   });
@@ -238,7 +238,7 @@ describe('the query spelling', () => {
 });
 
 describe('the body spelling', () => {
-  it('the body spelling reads filters, alternatives, sort, pagination and fields', () => {
+  it('the body parser reads filters, alternatives, sort, pagination and fields', () => {
     const body = {
       filters: {
         price: { gte: 10, lt: 20 },
@@ -267,7 +267,7 @@ describe('the body spelling', () => {
     });
   });
 
-  it('the body spelling takes the values of `in` as texts, as the specification writes them', () => {
+  it('the body parser accepts the values of `in` as strings, as the specification writes them', () => {
     const of = (values: unknown[]) => fromBody(sample, { filters: { price: { in: values } } });
     expect(of(['10.00', '19.99'])).toEqual(of([10, 19.99]));
     expect(faultsOf(() => of(['10', 'cheap', true])).map(({ pointer }) => pointer)).toEqual([
@@ -314,13 +314,13 @@ describe('the body spelling', () => {
     [{ pagination: { page: 5 } }, '/pagination/page'],
     [{ fields: [] }, '/fields'],
     [{ fields: ['stock'] }, '/fields/0'],
-  ])('the body spelling rejects %j at %s', (body, pointer) => {
+  ])('the body parser rejects %j at %s', (body, pointer) => {
     const faults = faultsOf(() => fromBody(sample, body));
     expect(faults).toHaveLength(1);
     expect(faults[0]?.pointer).toBe(pointer);
   });
 
-  it('the body spelling lists the faults of structure and values together, without their consequences', () => {
+  it('the body parser lists the faults of structure and values together, without their consequences', () => {
     const filters = { price: { gte: 'x' }, brand: { in: [] }, or: [{ rating: 5 }, 5, { status: { eq: 'sold' } }] };
     const body = { foo: 1, filters, sort: ['price', { field: 'foo', direction: 'asc' }], pagination: { limit: 0 } };
     expect(faultsOf(() => fromBody(sample, body)).map(({ pointer }) => pointer)).toEqual([
@@ -358,7 +358,7 @@ describe('round trips', () => {
     );
   });
 
-  it('a round trip restores any text as a value, from a body and from a query', () => {
+  it('a round trip restores any string as a value, from a body and from a query', () => {
     fc.assert(
       fc.property(anyText, (value) => {
         const given = fromBody(sample, { filters: { brand: { eq: value } } });
@@ -492,7 +492,7 @@ describe('bounds', () => {
     expect(proposals).toBeGreaterThan(50);
   });
 
-  it('the parser keeps the order of the values that the client sent', () => {
+  it('the parser preserves the order of the values that the client sent', () => {
     const values = numbers(1, 130).reverse();
     const { nearest, split } = refusal(() => query(`price=in:${values}&brand=b,a`)).extensions;
     const listed = (text: unknown) => new URLSearchParams(String(text)).get('price')?.split(',').map(Number);
@@ -514,7 +514,7 @@ describe('bounds', () => {
     expect(fromBody(sample, problem.extensions.nearest).or).toHaveLength(4);
   });
 
-  it('the parser answers an amplified list of faults with fifty', () => {
+  it('the parser reports at most fifty faults of an amplified list', () => {
     const body = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`f${index}`, { eq: 1 }]));
     expect(faultsOf(() => fromBody(sample, body))).toHaveLength(50);
   });

@@ -22,7 +22,7 @@ async function keptBytes(): Promise<number> {
 }
 
 describe('a process', () => {
-  it('a process keeps shapes, and nothing of the requests that they were compiled from', async () => {
+  it('a process retains shapes, and no data of the requests from which they were compiled', async () => {
     const { prepared } = openCollection(sample, newCursors());
     const fill = () =>
       fc.sample(criteria(5), 300).flatMap((given) => {
@@ -43,7 +43,7 @@ describe('a process', () => {
     expect(prepared.get(again).statement).toBe(prepared.get(again).statement);
   });
 
-  it('a process keeps nothing of cursors and of the filters that they belong to', async () => {
+  it('a process retains no data of cursors and of their filters', async () => {
     const [sealing, opening] = [newCursors(), newCursors()];
     const binding = (index: number) => `${index}€`.padEnd(50_000, 'x');
     const at = { pointer: '/pagination/cursor' };

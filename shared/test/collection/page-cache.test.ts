@@ -124,7 +124,7 @@ const byId: Criteria = {
 };
 
 describe('a kept page', () => {
-  it('a kept page is dropped exactly when a change makes it another one', () => {
+  it('a cached page is dropped exactly when a change makes it another one', () => {
     fc.assert(
       fc.property(situation, ({ rows: given, criteria: of, after, changed: [id, present] }) => {
         const place = after && sortKeyOf(of, after);
@@ -144,7 +144,7 @@ describe('a kept page', () => {
     );
   });
 
-  it('a kept page is not kept when a change that affects it arrives while it is read', () => {
+  it('a page is not cached when a change that affects it arrives while it is read', () => {
     const cache = open();
     const page = read([{ id: 'b' }], byId, undefined);
     const pending = [cache.begin(), cache.begin()];
@@ -164,7 +164,7 @@ describe('the memory for pages', () => {
   const page = read([{ id: 'a' }], byId, undefined);
   const large = { ...page, text: 'x'.repeat(10_000) };
 
-  it('the memory for pages has a bound, and the pages make room that were not used lately', () => {
+  it('the memory of the page cache is limited, and pages that were not used recently are dropped', () => {
     const cache = open(100_000);
     keep(cache, 'first', page);
     for (let index = 0; index < 200; index += 1) {
@@ -178,14 +178,14 @@ describe('the memory for pages', () => {
     for (let index = 199; index > 193; index -= 1) expect(found(cache, `page ${index}`)).toBe(large.text);
   });
 
-  it('the memory for pages keeps no page for a long text or with a large body', () => {
+  it('the page cache stores no page with a long URL or a large body', () => {
     const cache = open();
     keep(cache, 'x'.repeat(2_001), page);
     keep(cache, 'large', { ...page, text: 'x'.repeat(130 * 1024) });
     expect(cache.pages).toBe(0);
   });
 
-  it('the memory for pages has a bound for different conditions, each of which a change is compared with', () => {
+  it('the page cache limits the number of different conditions that each change is compared with', () => {
     const cache = open(1e7);
     const cheaper = (value: number): Criteria => ({ ...byId, conditions: [{ field: 'price', operator: 'lt', value }] });
     for (let price = 0; price < 600; price += 1) {
@@ -204,7 +204,7 @@ describe('the memory for pages', () => {
     expect([found(cache, 'first'), found(cache, 'second')]).toEqual([undefined, '2']);
   });
 
-  it('the memory for pages is free again when pages are dropped, and a page that is larger than all of it is not kept', () => {
+  it('dropped pages free their memory, and a page that is larger than the cache is not cached', () => {
     const cache = open(100_000);
     for (const text of ['one', 'two', 'two']) keep(cache, text, page);
     found(cache, 'one');

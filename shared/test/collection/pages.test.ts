@@ -137,7 +137,7 @@ async function walk(given: Criteria, between?: () => Promise<void>): Promise<str
 }
 
 describe('pages', () => {
-  it('the pages of a list put together equal the reference, in order', async () => {
+  it('the pages of a list together equal the reference, in order', async () => {
     await fc.assert(
       fc.asyncProperty(
         tableArbitrary,
@@ -155,7 +155,7 @@ describe('pages', () => {
     );
   });
 
-  it('the pages of a list show every row that stays exactly once while rows are inserted and deleted', async () => {
+  it('the pages of a list contain every unchanged row exactly once while rows are inserted and deleted', async () => {
     await fc.assert(
       fc.asyncProperty(
         tableArbitrary,
@@ -295,7 +295,7 @@ describe('pages', () => {
     expect((await page(fromBody(sample, { filters }))).items).toHaveLength(1);
   });
 
-  it('the pages of a list answer a slow query with 422', async () => {
+  it('a slow query returns 422', async () => {
     const slow = new pg.Pool({ connectionString: database.urls.catalogue, statement_timeout: 20 });
     slow.on('error', () => {}); // its database may be dropped before its last connection has closed
     const patient = { ...sample, from: 'samples CROSS JOIN LATERAL (SELECT pg_sleep(samples.price_minor)) AS slowly' };
@@ -354,13 +354,10 @@ describe('a scope', () => {
     );
   });
 
-  it.each([{}, { other: 'A' }, { brand: 'A', other: 'A' }])(
-    'a scope is a programming error when it is %j',
-    async (scope) => {
-      const request = { collection: own, criteria: fromBody(sample, {}), pool, context: undefined, scope };
-      await expect(readPage(request as never)).rejects.toThrow(TypeError);
-    },
-  );
+  it.each([{}, { other: 'A' }, { brand: 'A', other: 'A' }])('a scope of %j is a programming error', async (scope) => {
+    const request = { collection: own, criteria: fromBody(sample, {}), pool, context: undefined, scope };
+    await expect(readPage(request as never)).rejects.toThrow(TypeError);
+  });
 });
 
 describe('both spellings', () => {

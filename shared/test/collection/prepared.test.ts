@@ -50,7 +50,7 @@ describe('a connection', () => {
   ];
   const long = { filters: { or: [1, 2, 3, 4, 5].map((group) => ({ brand: { in: brands(8, group) } })) } };
 
-  it('a connection has usual statements prepared, and no long ones', async () => {
+  it('a connection prepares usual statements, and no long ones', async () => {
     for (const body of [...usual, long]) await ask(body);
     expect(textOf(long).length).toBeGreaterThan(8_000);
     expect((await prepared()).sort()).toEqual(usual.map(textOf).sort());

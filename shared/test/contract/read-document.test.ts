@@ -75,7 +75,7 @@ components: { schemas: { Id: { type: integer } } }
     expect(() => bundleDocument(file)).toThrow('both define schemas/Id');
   });
 
-  it('a document that refers to another file is rejected when it is not an OpenAPI document but has to be one', () => {
+  it('a document is rejected when it is not an OpenAPI document but has to be one', () => {
     expect(() => readDocument(join(folder, 'common.yaml'))).toThrow('is not an OpenAPI document');
   });
 });

@@ -40,6 +40,6 @@ it.each([
   );
 });
 
-it('an operation without parameters has no remedy', () => {
+it('an unknown parameter of an operation without parameters has no proposal', () => {
   expect(unknownParameter('page', '2', [])).toBe('is not a known parameter; this address has none');
 });

@@ -47,7 +47,7 @@ describe('a database with another encoding', () => {
 });
 
 describe('a database whose locale has another version than its indexes', () => {
-  it('a database whose locale has another version than its indexes is a warning when a service starts, with the commands that repair it', async () => {
+  it('a service logs a warning with the repair commands when the version of the locale differs from that of the indexes', async () => {
     const services = await startServices(['notifications'], { shared: false });
     try {
       expect(services.service('notifications').output()).not.toContain('REFRESH COLLATION VERSION');

@@ -43,7 +43,7 @@ afterAll(async () => {
 describe('migrate', () => {
   const options = () => ({ url: testDatabase.urls.orders, folder });
 
-  it('a migration applies each migration once, also when two runs start concurrently', async () => {
+  it('each migration is applied once, also when two runs start concurrently', async () => {
     expect(await pendingMigrations(database.pool, folder)).toContain('0001_things.sql');
     const [first, second] = await Promise.all([migrate(options()), migrate(options())]);
     expect([...first, ...second].filter((name) => name === '0001_things.sql')).toHaveLength(1);
@@ -51,7 +51,7 @@ describe('migrate', () => {
     expect(await migrate(options())).toEqual([]);
   });
 
-  it('a migration undoes a migration that fails and tries it again', async () => {
+  it('a migration that fails is rolled back and tried again', async () => {
     writeFileSync(join(folder, '0002_more.sql'), 'CREATE TABLE more (id int); SELECT 1/0;');
     await expect(migrate(options())).rejects.toThrow('division by zero');
     writeFileSync(join(folder, '0002_more.sql'), 'CREATE TABLE more (id int)');
@@ -133,7 +133,7 @@ describe('migrate', () => {
     expect(await migrating).toEqual(['0005_index.concurrently.sql']);
   });
 
-  it('a migration leaves the other schemas out of reach', async () => {
+  it('a migration cannot access the other schemas', async () => {
     await expect(database.pool.query('CREATE TABLE catalogue.x (id int)')).rejects.toThrow(
       'permission denied for schema catalogue',
     );
@@ -184,7 +184,7 @@ describe('transaction', () => {
     expect((await database.pool.query('SELECT id FROM things WHERE id = 2')).rowCount).toBe(0);
   });
 
-  it('a transaction prepares a statement once, unless it is to be planned each time', async () => {
+  it('a statement is prepared once, unless it is to be planned each time', async () => {
     const kept = await database.transaction(async (tx) => {
       await sql(tx, 'SELECT id FROM things JOIN unnest($1::int[]) AS kept (wanted) ON id = wanted', [[1, 2]]);
       const options = { planEachTime: true };
@@ -227,7 +227,7 @@ describe('transaction', () => {
     expect(called).toHaveLength(1);
   });
 
-  it('a transaction fails when a statement failed and the work went on', async () => {
+  it('a transaction fails when a statement failed and its error was ignored', async () => {
     const work = database.transaction(async (tx) => {
       await sql(tx, 'INSERT INTO things VALUES (21, 0)').catch(() => {});
     });
@@ -235,7 +235,7 @@ describe('transaction', () => {
     await expect(database.transaction((tx) => sql(tx, 'SELECT 1 AS one'))).resolves.toEqual([{ one: 1 }]);
   });
 
-  it('a transaction rejects a statement after its end, which would run in another transaction', async () => {
+  it('a statement after the end of a transaction is rejected, because it would run in another transaction', async () => {
     let ended: Transaction | undefined;
     await database.transaction(async (tx) => {
       ended = tx;
@@ -284,7 +284,7 @@ describe('transaction', () => {
 });
 
 describe('an unavailable database', () => {
-  it('an unavailable database is distinguished from a fault of the program', async () => {
+  it('an unavailable database is distinguished from a programming error', async () => {
     const away = connectDatabase({ url: 'postgres://nobody:x@127.0.0.1:9/none', name: 'test', log });
     const errors = await Promise.all([
       away.ping().catch((error: unknown) => error),
@@ -295,7 +295,7 @@ describe('an unavailable database', () => {
     await away.close();
   });
 
-  it('an unavailable database does not end the process when it ends a connection as it is established', async () => {
+  it('the process continues when the database closes a connection as it is established', async () => {
     const message = (type: string, content: Buffer) => {
       const length = Buffer.alloc(4);
       length.writeInt32BE(content.length + 4);
@@ -325,7 +325,7 @@ describe('an unavailable database', () => {
     server.close();
   });
 
-  it('an unavailable database closes silent connections that were never closed by the server', async () => {
+  it('the pool closes silent connections that the server never closed', async () => {
     const proxy = await startProxy(testDatabase.urls.orders);
     const behind = connectDatabase({ url: proxy.url, name: 'test', log, statementTimeout: 500 });
     const one = () => behind.transaction((tx) => sql(tx, 'SELECT 1 AS one'));
@@ -339,7 +339,7 @@ describe('an unavailable database', () => {
     await proxy.close();
   });
 
-  it('an unavailable database replaces a connection after an hour of use, and prepares named statements again', async () => {
+  it('the pool replaces a connection after an hour of use, and prepares named statements again', async () => {
     const timers = jest.spyOn(globalThis, 'setTimeout');
     const busy = connectDatabase({ url: testDatabase.urls.orders, name: 'test', log, poolSize: 1 });
     const named = { name: 'who', text: 'SELECT pg_backend_pid() AS pid' };
@@ -356,7 +356,7 @@ describe('an unavailable database', () => {
     await busy.close();
   });
 
-  it('an unavailable database loses its connections and works again', async () => {
+  it('the pool reconnects after it has lost its connections', async () => {
     const terminate =
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity ' +
       'WHERE usename = current_user AND datname = current_database() AND pid <> pg_backend_pid()';

@@ -104,13 +104,13 @@ async function replacePasswords(boss: string): Promise<void> {
 }
 
 describe('provisioning', () => {
-  it('provisioning keeps existing objects when it runs again', async () => {
+  it('provisioning does not change existing objects when it runs again', async () => {
     await ask(urls.orders, 'INSERT INTO own VALUES (7)');
     await provisionDatabase({ adminUrl, database, roles });
     expect(await ask(urls.orders, 'SELECT id FROM own')).toEqual([7]);
   });
 
-  it('provisioning needs no superuser, only the right to make databases and roles', async () => {
+  it('provisioning needs no superuser, only the right to create databases and roles', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'shop-provision-'));
     await chmod(folder, 0o711); // PostgreSQL runs as another user when root runs this
     const server = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), durable: false });
@@ -160,7 +160,7 @@ describe('provisioning', () => {
     }
   });
 
-  it('provisioning leaves the roles without any power over the server', async () => {
+  it('provisioning gives the roles no rights on the server', async () => {
     expect(
       await ask(
         adminUrl,

@@ -43,7 +43,7 @@ describe('prune', () => {
     expect(await prune(database.pool, expiredResponses)).toBe(0);
   });
 
-  it('prune() keeps earlier deletions when a later batch fails, and deletes the remaining rows the next time', async () => {
+  it('prune() does not undo earlier deletions when a later batch fails, and deletes the remaining rows the next time', async () => {
     await query(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not this one'; END $$;
       CREATE TRIGGER refuse BEFORE DELETE ON idempotency_keys FOR EACH ROW WHEN (OLD.key = '11000')
@@ -62,7 +62,7 @@ describe('prune', () => {
     expect(await prune(database.pool, expiredResponses)).toBe(1);
   });
 
-  it('prune() deletes each row once when several prune', async () => {
+  it('each row is deleted once when several processes prune', async () => {
     const deleted = await Promise.all([1, 2, 3].map(() => prune(database.pool, expiredResponses)));
     expect(deleted.reduce((sum, each) => sum + each, 0)).toBe(backlog);
     expect(await keys()).toBe(1);
@@ -81,7 +81,7 @@ describe('prune', () => {
   });
 });
 
-it('prune() keeps unpublished events and recently published or handled ones', async () => {
+it('pruning does not delete unpublished events and recently published or handled ones', async () => {
   await query(`
     INSERT INTO outbox (id, type, subject, sequence, request_id, data, created_at, published_at)
     SELECT gen_random_uuid(), type, 's', 1, 'r', '{}', now() - interval '100 hours', now() - hours * interval '1 hour'
@@ -97,14 +97,11 @@ it('prune() keeps unpublished events and recently published or handled ones', as
   expect((await query('SELECT type FROM inbox')).rows).toEqual([{ type: 'new' }]);
 });
 
-it.each([expiredResponses, ...expiredEvents])(
-  'prune() has an index to find the expired rows of $table',
-  async ({ table, since }) => {
-    const { rows } = await database.pool.query(
-      `SELECT FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
+it.each([expiredResponses, ...expiredEvents])('an index finds the expired rows of $table', async ({ table, since }) => {
+  const { rows } = await database.pool.query(
+    `SELECT FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
      WHERE indrelid = $1::regclass AND attname = $2`,
-      [table, since],
-    );
-    expect(rows).toHaveLength(1);
-  },
-);
+    [table, since],
+  );
+  expect(rows).toHaveLength(1);
+});

@@ -60,14 +60,14 @@ async function whileReading(during: () => Promise<void>): Promise<number> {
 }
 
 describe('a replica that is well', () => {
-  it('a replica that is well is read, after it has shown that it is', async () => {
+  it('a replica is read after its first successful check', async () => {
     open(2_000);
     expect(await onReplica()).toBe(false);
     await until(true);
     expect(lines.join()).toContain('the replica is read');
   });
 
-  it('a replica that is well is read by another connection when one has been busy for an hour', async () => {
+  it('a replica is read on another connection when one has been busy for an hour', async () => {
     const timers = jest.spyOn(globalThis, 'setTimeout');
     open(60_000);
     await until(true);
@@ -89,7 +89,7 @@ describe('a replica that is well', () => {
     expect(second?.pid).not.toBe(first?.pid);
   });
 
-  it('a replica that is well passes on the error responses of its queries without a second query on the primary', async () => {
+  it('a Problem of a query on the replica is thrown without a second query on the primary', async () => {
     open(2_000);
     await until(true);
     let asked = 0;
@@ -107,7 +107,7 @@ describe('a replica that is well', () => {
     expect(connections.size).toBe(1);
   });
 
-  it('a replica that is well has its errors covered by the primary', async () => {
+  it('a query that fails on the replica runs again on the primary', async () => {
     open(2_000);
     await until(true);
     const written = reads.read((on) => on.query('CREATE TABLE only_on_the_primary ()'));
@@ -117,7 +117,7 @@ describe('a replica that is well', () => {
 });
 
 describe('a replica that lags', () => {
-  it('a replica that lags is never read later than it may be, and is read again when it has caught up', async () => {
+  it('a replica that lags is not read beyond the permitted lag, and is read again when it has caught up', async () => {
     open(1_000);
     await until(true);
     const written: { at: number; known: number }[] = [];
@@ -163,7 +163,7 @@ describe('a replica that lags', () => {
 });
 
 describe('an unavailable replica', () => {
-  it('an unavailable replica costs no read when it is killed, and is read again when it is back', async () => {
+  it('no read fails when the replica is killed, and it is read again after its restart', async () => {
     open(2_000);
     await until(true);
     const count = await whileReading(async () => {
@@ -176,7 +176,7 @@ describe('an unavailable replica', () => {
     expect(lines.join()).toContain('the replica is not used');
   });
 
-  it('an unavailable replica costs no read when it hangs in the middle of one', async () => {
+  it('no read fails when the replica hangs during a query', async () => {
     open(60_000);
     await until(true);
     await whileReading(async () => {

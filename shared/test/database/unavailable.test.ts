@@ -47,17 +47,17 @@ async function raised(state: string): Promise<unknown[]> {
 }
 
 describe('an error that PostgreSQL raises', () => {
-  it('an error that PostgreSQL raises has at least one member in every class of the table', () => {
+  it('every class of the table has at least one error of PostgreSQL', () => {
     for (const state of unavailable) expect(state).toMatch(/^[0-9A-Z]{5}$/);
     expect(unavailable).toContain('25006');
   });
 
-  it.each(unavailable)('an error that PostgreSQL raises treats %s as an unavailable database', async (state) => {
+  it.each(unavailable)('the error %s of PostgreSQL counts as an unavailable database', async (state) => {
     expect((await raised(state)).map(isDatabaseUnavailable)).toEqual([true, true]);
   });
 
   it.each(['22001', '22P02', '23505', '25001', '25P02', '42601', '42P01', 'P0001', 'XX000', 'XX001'])(
-    'an error that PostgreSQL raises says with %s that the shop has a fault',
+    'the error %s of PostgreSQL counts as a programming error',
     async (state) => {
       expect((await raised(state)).map(isDatabaseUnavailable)).toEqual([false, false]);
     },
@@ -65,7 +65,7 @@ describe('an error that PostgreSQL raises', () => {
 });
 
 describe('an error of the driver', () => {
-  it('an error of the driver is an unavailable database when the server does not respond the connection', async () => {
+  it('an error of the driver counts as an unavailable database when the server does not accept the connection in time', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
@@ -76,7 +76,7 @@ describe('an error of the driver', () => {
     expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
-  it('an error of the driver is an unavailable database when the connection was closed before the statement', async () => {
+  it('an error of the driver counts as an unavailable database when the connection was closed before the statement', async () => {
     const closed = await withClient({ url: testDatabase.urls.orders }, async (client) => client);
     const error: unknown = await closed.query('SELECT 1').catch((thrown: unknown) => thrown);
     expect(String(error)).toBe('Error: Client was closed and is not queryable');
@@ -87,7 +87,7 @@ describe('an error of the driver', () => {
 describe('a connection whose server became read-only', () => {
   const readOnly = 'SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY';
 
-  it('a connection whose server became read-only fails one transaction and is then replaced', async () => {
+  it('a connection to a server that became read-only fails one transaction and is then replaced', async () => {
     await database.transaction((tx) => sql(tx, readOnly));
     const insert = () => database.transaction((tx) => sql(tx, 'INSERT INTO things VALUES (1) RETURNING id'));
     const error: unknown = await insert().catch((thrown: unknown) => thrown);
@@ -96,14 +96,14 @@ describe('a connection whose server became read-only', () => {
     await expect(insert()).resolves.toEqual([{ id: 1 }]);
   });
 
-  it('a connection whose server became read-only fails one query of the pool and is then replaced', async () => {
+  it('a connection to a server that became read-only fails one query of the pool and is then replaced', async () => {
     await database.pool.query(readOnly);
     const insert = () => database.pool.query('INSERT INTO things VALUES (2)');
     await expect(insert()).rejects.toThrow('read-only transaction');
     await expect(insert()).resolves.toMatchObject({ rowCount: 1 });
   });
 
-  it('a connection whose server became read-only fails one ping and is then replaced', async () => {
+  it('a connection to a server that became read-only fails one ping and is then replaced', async () => {
     await database.pool.query(readOnly);
     await expect(database.ping()).rejects.toThrow('the database is read-only');
     await expect(database.ping()).resolves.toBeUndefined();

@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 describe('the lock of a folder', () => {
-  it('the lock of a folder is had by one at a time', async () => {
+  it('one process at a time holds the lock of a folder', async () => {
     const lock = await lockFolder(folder);
     await expect(lockFolder(folder)).rejects.toThrow(`${folder} is in use by process ${process.pid}`);
     await lock.release();
@@ -29,19 +29,19 @@ describe('the lock of a folder', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('the lock of a folder is taken over from a process that has ended, with a message', async () => {
+  it('the lock of a process that has exited is taken over, with a message', async () => {
     await writeFile(join(folder, 'lock'), '4000000 1 nowhere');
     const lock = await lockFolder(folder);
     expect(lock.previousOwner).toBe('4000000 1 nowhere');
     await lock.release();
   });
 
-  it('the lock of a folder is taken over from a dead process whose id another process has', async () => {
+  it('the lock of a dead process is taken over although another process has its id', async () => {
     await writeFile(join(folder, 'lock'), `${process.pid} 1 at another time`);
     await (await lockFolder(folder)).release();
   });
 
-  it('the lock of a folder replaces a lock whose file is incomplete', async () => {
+  it('a lock with an incomplete file is replaced', async () => {
     await writeFile(join(folder, 'lock'), '');
     await (await lockFolder(folder)).release();
   });
@@ -54,7 +54,7 @@ describe('the identity of a process', () => {
     expect(await processIdentity(process.pid)).toBe(identity);
   });
 
-  it('the identity of a process is missing for a process that is not there', async () => {
+  it('a process that does not exist has no identity', async () => {
     expect(await processIdentity(4_000_000)).toBeUndefined();
   });
 });

@@ -14,7 +14,7 @@ const program = `
   process.on('disconnect', () => process.exit());
   process.send(await freePorts(${count}));`;
 
-it('free ports are returned once, to one process, while it runs', async () => {
+it('a free port is returned once, to one process, while it runs', async () => {
   const other = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -138,7 +138,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('the embedded PostgreSQL keeps password and log to its owner, and asks everybody for a password', async () => {
+  it('only the owner can read password and log of the embedded PostgreSQL, and every connection needs a password', async () => {
     const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
     try {
       for (const name of ['password', 'postgres.log']) {
@@ -195,7 +195,7 @@ describe('the embedded PostgreSQL', () => {
     }, 15_000);
   });
 
-  it('the embedded PostgreSQL is not held up by a process file that names another process by now', async () => {
+  it('the embedded PostgreSQL starts although a process file names another process by now', async () => {
     // A process of the same user, because PostgreSQL takes no notice of those of other users.
     const other = spawn('sleep', ['60'], bareContext(await chooseUser(undefined)));
     try {
@@ -242,7 +242,7 @@ describe('the embedded PostgreSQL', () => {
     await eventually(async () => (await startEmbeddedPostgres({ dataDir: dataDir(), durable: true })).stop());
   });
 
-  it('the embedded PostgreSQL stops although it hangs, when the caller says so', async () => {
+  it('the embedded PostgreSQL is stopped although it hangs, when the caller requests this', async () => {
     const server = await startEmbeddedPostgres({ dataDir: dataDir(), durable: true });
     process.kill(await postmasterId(), 'SIGSTOP');
     await server.stop(true);

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { batch } from '../../src/events/batch.ts';
 
 describe('batch', () => {
-  it('a batch joins the items of one tick in a batch, and items that arrive meanwhile in the next one', async () => {
+  it('the items of one tick form a batch, and items that arrive meanwhile form the next one', async () => {
     const rounds: (readonly number[])[] = [];
     const release: (() => void)[] = [];
     const double = batch<number, number>(async (numbers) => {
@@ -32,7 +32,7 @@ describe('batch', () => {
     expect(await third).toBe(12);
   });
 
-  it('a batch fails only the one at fault', async () => {
+  it('only the faulty item of a batch fails', async () => {
     const rounds: (readonly number[])[] = [];
     const half = batch<number, number>(async (numbers) => {
       rounds.push(numbers);

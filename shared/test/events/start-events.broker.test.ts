@@ -22,7 +22,7 @@ const start = (url: string, refused: (error: StartError) => void = () => {}): Pr
 
 describe('startEvents', () => {
   it.each(['amqp', 'postgres'])(
-    'startEvents does not wait for a server that takes the connection and says nothing: %s',
+    'startEvents does not wait for a server that accepts the connection and does not respond: %s',
     async (scheme) => {
       const sockets = new Set<Socket>();
       const silent = createServer((socket) => {

@@ -6,7 +6,7 @@ const pageOf = (characters: number) => ({ status: 200, json: `"${'é'.repeat(cha
 
 describe('compress', () => {
   it.each([1_024, 20_000, 262_144])(
-    'compress compresses a text of %i characters and gives it another entity tag',
+    'compress compresses JSON of %i characters and gives it another entity tag',
     (length) => {
       const page = pageOf(length);
       const { gzip, etag } = compress(page) ?? {};
@@ -17,12 +17,12 @@ describe('compress', () => {
     },
   );
 
-  it.each([1_023, 262_145])('compress leaves a text of %i characters as it is', (length) => {
+  it.each([1_023, 262_145])('compress does not change JSON of %i characters', (length) => {
     const page = pageOf(length);
     expect(compress(page)).toBeUndefined();
   });
 
-  it('compress leaves a page without an entity tag as it is', () => {
+  it('compress does not change a page without an entity tag', () => {
     const { etag, ...page } = pageOf(2_000);
     expect(compress(page)).toBeUndefined();
   });

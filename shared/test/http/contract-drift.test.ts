@@ -145,7 +145,7 @@ describe('the contract watch', () => {
     ]);
   });
 
-  it('the contract watch leaves out responses in pieces, which are too large to keep', async () => {
+  it('the contract watch skips responses in pieces, which are too large to store', async () => {
     const pieces = async function* () {
       yield '["no ';
       yield 'object"]';

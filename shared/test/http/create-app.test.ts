@@ -118,7 +118,7 @@ describe('contract', () => {
     }
   });
 
-  it('the application names the place at which a body stops being JSON, and where to get an access token', async () => {
+  it('the application names the location at which a body stops being JSON, and where to get an access token', async () => {
     const answer = await client.call('POST', '/v1/notes', {
       token,
       headers: { 'Content-Type': 'application/json' },
@@ -142,7 +142,7 @@ describe('contract', () => {
     expect([options.status, options.headers.allow]).toEqual([204, 'POST, GET, HEAD, OPTIONS']);
   });
 
-  it('the application answers HEAD like GET without a body', async () => {
+  it('HEAD returns the headers of a GET without a body', async () => {
     const head = await client.call('HEAD', '/v1/notes');
     const get = await client.get('/v1/notes');
     expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', get.headers['content-length']]);
@@ -155,7 +155,7 @@ describe('contract', () => {
     expect(headers.link).toBe('</docs/notes>; rel="deprecation"; type="text/html"');
   });
 
-  it('the application announces it beside a link to the next page, and with an error response', async () => {
+  it('the application announces a deprecation beside a link to the next page, and with an error response', async () => {
     const deprecation = '</docs/notes>; rel="deprecation"; type="text/html"';
     expect((await client.get('/v1/notes?limit=1')).headers.link).toBe(`${nextPage}, ${deprecation}`);
     const { status, headers } = await client.get('/v1/notes?limit=0');
@@ -180,7 +180,7 @@ describe('contract', () => {
     'application/json;q=0, text/html',
     'application/json-patch+json',
     '*/*;q=0',
-  ])('the application returns 406 to Accept: %s', async (accept) => {
+  ])('the application returns 406 for Accept: %s', async (accept) => {
     expect((await client.get('/v1/notes', { headers: { Accept: accept } })).body.code).toBe('not-acceptable');
   });
 
@@ -370,7 +370,7 @@ describe('bodies', () => {
     ['members', `{${Array.from({ length: 1_001 }, (_, index) => `"m${index}":1`).join()}}`],
     ['members', `{${'"m":1,'.repeat(1_000)}"m":1}`],
     ['elements', `{"tags":[${'0,'.repeat(4_000)}0]}`],
-  ])('the application rejects too many %s by their number alone', async (part, rawBody) => {
+  ])('the application rejects too many %s by counting alone', async (part, rawBody) => {
     const answer = await client.post('/v1/notes', { token, rawBody });
     const [most, actual] = part === 'members' ? [1_000, 1_001] : [4_000, 4_001];
     const detail = `must have at most ${most} ${part}; these are ${actual}`;
@@ -383,7 +383,7 @@ describe('bodies', () => {
 });
 
 describe('who calls', () => {
-  it('the application returns 401 with a challenge without a token, and with one that is forged or expired', async () => {
+  it('the application returns 401 with a challenge without a token, and for a forged or expired one', async () => {
     const path = `/v1/notes/${newId()}`;
     for (const bearer of [
       undefined,
@@ -554,7 +554,7 @@ describe('idempotency', () => {
     expect((await first).status).toBe(201);
   });
 
-  it('an operation with an Idempotency-Key keeps an error response, with its effects undone', async () => {
+  it('an operation with an Idempotency-Key stores an error response, with its effects undone', async () => {
     const key = { 'Idempotency-Key': newId() };
     work = async () => {
       throw new Problem('insufficient-stock', 'Not enough.', { errors: [{ pointer: '/text', detail: 'is too much' }] });
@@ -571,7 +571,7 @@ describe('idempotency', () => {
   });
 
   it.each(['insufficient-stock', 'product-not-available'] as const)(
-    'an operation with an Idempotency-Key gives a repeated %s the id of the present request as its instance',
+    'a repeated %s contains the id of the present request as its instance',
     async (code) => {
       const key = newId();
       work = async () => {
@@ -586,7 +586,7 @@ describe('idempotency', () => {
     },
   );
 
-  it('an operation with an Idempotency-Key does not keep a failure', async () => {
+  it('an operation with an Idempotency-Key does not store a failure', async () => {
     const key = { 'Idempotency-Key': newId() };
     work = async () => {
       throw new Error('a secret of the inside');
@@ -606,7 +606,7 @@ describe('a result in pieces', () => {
     pieces = undefined;
   });
 
-  it('a result in pieces is one text without a length', async () => {
+  it('a result in pieces is one JSON text without a length', async () => {
     pieces = async function* () {
       yield '{"a":';
       yield '1}';
@@ -620,7 +620,7 @@ describe('a result in pieces', () => {
     ]);
   });
 
-  it('a result in pieces has no piece for HEAD', async () => {
+  it('a HEAD request reads no piece of a result', async () => {
     let taken = 0;
     pieces = async function* () {
       taken += 1;
@@ -633,7 +633,7 @@ describe('a result in pieces', () => {
   it.each([
     ['a problem', new Problem('service-unavailable', 'Gone.'), 'service-unavailable'],
     ['an unexpected error', new Error('broken'), 'internal-error'],
-  ])('a result in pieces is broken off and logged by %s after the first piece', async (_, failure, message) => {
+  ])('a result in pieces is aborted and logged by %s after the first piece', async (_, failure, message) => {
     pieces = async function* () {
       yield '{"a":1';
       // Without this pause, the client might see the end before the beginning.
@@ -699,7 +699,7 @@ describe('the log', () => {
     return { status, requestId: headers['x-request-id'] };
   };
 
-  it('the log logs in one line why a dependency is unavailable', async () => {
+  it('a log line states why a dependency is unavailable', async () => {
     const cause = new Error('catalogue answered 503');
     const { status, requestId } = await failing(new Problem('service-unavailable', 'Try again.', { cause }));
     expect(status).toBe(503);

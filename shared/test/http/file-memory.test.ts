@@ -58,7 +58,7 @@ async function leave(after: number): Promise<void> {
 it.each([
   ['before its body is read', waits / 2],
   ['while its body is read', 2 * waits],
-])('a file whose client leaves %s does not count any more', async (_name, after) => {
+])('a file does not count any more when its client disconnects %s', async (_name, after) => {
   const before = handled;
   await Promise.all(Array.from({ length: 4 }, () => leave(after)));
   for (const end = Date.now() + 5_000; handled < before + 4 && Date.now() < end; ) await sleep(10);

@@ -44,7 +44,7 @@ async function listen(at: number): Promise<number> {
 
 const post = () => client.post('/internal/reservations', { units: 1 }, identity);
 
-it('the internal client repeats a request while nothing listens for a moment', async () => {
+it('the internal client retries a request while the port is closed for a moment', async () => {
   await once(server.close(), 'close');
   const answer = post();
   await setTimeout(30);
@@ -52,7 +52,7 @@ it('the internal client repeats a request while nothing listens for a moment', a
   expect(await answer).toEqual({ status: 200, body: { done: true } });
 });
 
-it('the internal client repeats a request whose connection breaks, up to two times', async () => {
+it('the internal client retries a request with a broken connection up to two times', async () => {
   broken = 2;
   expect(await post()).toEqual({ status: 200, body: { done: true } });
   expect(attempts).toBe(3);
@@ -62,7 +62,7 @@ it('the internal client repeats a request whose connection breaks, up to two tim
   expect(attempts).toBe(3);
 });
 
-it('the internal client repeats no request that was answered', async () => {
+it('the internal client retries no request that got a response', async () => {
   status = 500;
   await expect(post()).rejects.toMatchObject(unavailable);
   status = 409;
@@ -70,7 +70,7 @@ it('the internal client repeats no request that was answered', async () => {
   expect(attempts).toBe(2);
 });
 
-it('the internal client rejects when nothing listens', async () => {
+it('the internal client rejects when the port stays closed', async () => {
   await once(server.close(), 'close');
   await expect(post()).rejects.toMatchObject(unavailable);
 });

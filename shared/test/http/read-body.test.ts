@@ -48,14 +48,14 @@ describe('a number', () => {
     '1e-400',
     '4e-324',
     '0.00000000000000000000000000000000001234567890123456789',
-  ])('a number rejects %s, because it would be rounded', (source) => {
+  ])('the number %s is rejected, because it would be rounded', (source) => {
     const fault = { detail: 'must be a number of at most 15 digits' };
     expect(faultsOf(`{"price": ${source}}`)).toEqual([{ pointer: '/price', ...fault }]);
     expect(faultsOf(`[\n{"a/b":[0,"",${source}]}]`)).toEqual([{ pointer: '/0/a~1b/2', ...fault }]);
     expect(faultsOf(source)).toEqual([{ pointer: '', ...fault }]);
   });
 
-  it('a number accepts such a number inside a text', () => {
+  it('a number that would be rounded is accepted inside a string', () => {
     const body = { text: 'costs: 19.990000000000000001, or "1e400', '9007199254740993': [true, null] };
     expect(parseBody(Buffer.from(JSON.stringify(body)))).toEqual({ value: body, faults: [] });
   });
@@ -75,14 +75,14 @@ describe('a member', () => {
   });
 
   it.each(['{"a":{"a":1},"b":{"a":[{"a":1},{"a":":,{"}]}}', '{"a":":","b:":"a"}', '{"a":["a","a"]}'])(
-    'a member of the same name elsewhere is another one: %s',
+    'a member of the same name in another object is accepted: %s',
     (text) => {
       expect(parseBody(Buffer.from(text))).toEqual({ value: JSON.parse(text), faults: [] });
     },
   );
 });
 
-it('a text may have at most 30 consecutive combining marks', () => {
+it('a string may have at most 30 consecutive combining marks', () => {
   const marks = (count: number) => JSON.stringify({ name: `a${'\u0316'.repeat(count)}` });
   expect(faultsOf(marks(30))).toBeUndefined();
   expect(faultsOf(marks(31))).toEqual([

@@ -74,7 +74,7 @@ it.each([
   expect(head).toContain(`X-Request-Id: ${JSON.parse(body).instance.replace(/.*:/, '')}`);
 });
 
-it('an answer that has begun is broken off, and nothing is put into it', async () => {
+it('a response that has begun is aborted, and no other data is written into it', async () => {
   const answer = await send('POST /unfinished HTTP/1.1\r\nHost: shop\r\nTransfer-Encoding: chunked\r\n\r\n', 'x\r\n');
   expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect(answer).not.toContain('problem');

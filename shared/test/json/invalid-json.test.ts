@@ -25,7 +25,7 @@ describe('a text that is not JSON', () => {
     expect(invalidJson(text)).toBe(`is not valid JSON at ${place}`);
   });
 
-  it('a text that is not JSON may be long', () => {
+  it('invalid JSON may be long', () => {
     expect(invalidJson(`{"a":"${'b'.repeat(100_000)}",}`)).toBe(
       'is not valid JSON at line 1, column 100009: a member name is expected',
     );

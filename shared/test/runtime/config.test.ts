@@ -104,7 +104,7 @@ describe('readConfig', () => {
     ['smtp://me:secret', 'not "smtp://…"'],
     ['secret', undefined],
     ['me:secret@mail', undefined],
-  ])('readConfig repeats of the URL %p no password', (address, part) => {
+  ])('readConfig repeats the URL %p without its password', (address, part) => {
     const text = 'SMTP_URL must be a URL that starts with smtp:// or smtps://';
     expect(() => readConfig({ ...good, SMTP_URL: address }, variables)).toThrow(
       new ConfigError([part === undefined ? text : `${text}, ${part}`]),

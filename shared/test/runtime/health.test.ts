@@ -3,13 +3,13 @@ import { describe, expect, it } from '@jest/globals';
 import { createHealth } from '@shop/shared/runtime';
 
 describe('readiness', () => {
-  it('readiness falls with a check that fails', async () => {
+  it('a process becomes unready when a check fails', async () => {
     const health = createHealth();
     health.add('database', () => Promise.reject(new Error('away')));
     expect(await health.report()).toEqual({ ready: false, checks: { database: 'failing' }, figures: {} });
   });
 
-  it('readiness reports a figure that went too far, and one that cannot be had, and stays', async () => {
+  it('a process stays ready and reports a figure that exceeds its limit or is unavailable', async () => {
     const health = createHealth();
     health.add('database', async () => {});
     health.tell('outboxLag', async () => 31, 30);
@@ -22,7 +22,7 @@ describe('readiness', () => {
     });
   });
 
-  it('readiness ends when the process drains', async () => {
+  it('a process becomes unready when it drains', async () => {
     const health = createHealth();
     health.drain();
     expect((await health.report()).ready).toBe(false);

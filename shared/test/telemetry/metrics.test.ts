@@ -69,7 +69,7 @@ async function valuesOf(name: string): Promise<Record<string, unknown>> {
 }
 
 describe('the drift from the contract', () => {
-  it('the drift from the contract is counted by operation, from nothing on', async () => {
+  it('the drift from the contract is counted by operation, beginning with zero', async () => {
     expect(await valuesOf('shop.contract.drift')).toEqual({
       createNote: 0,
       getNote: 0,
@@ -112,14 +112,14 @@ describe('the age of the key set', () => {
 });
 
 describe('a figure', () => {
-  it('a figure that cannot be had is left out, and keeps no other one back', async () => {
+  it('an unavailable figure is omitted, and does not prevent the others', async () => {
     observe('test.away', { unit: '1', description: 'Never there.' }, () => Promise.reject(new Error('away')));
     observe('test.here', { unit: '1', description: 'There.' }, (tell) => tell(7, { which: 'one' }));
     expect(await valuesOf('test.away')).toEqual({});
     expect(await valuesOf('test.here')).toEqual({ one: 7 });
   });
 
-  it('a figure that hangs does not keep the others back for longer than a second', async () => {
+  it('a figure that hangs does not delay the others for longer than a second', async () => {
     let hangs = true;
     const never = new Promise<void>(() => {});
     observe('test.hangs', { unit: '1', description: 'Never comes.' }, () => (hangs ? never : undefined));

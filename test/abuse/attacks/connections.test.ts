@@ -132,7 +132,7 @@ describe('expensive bodies', () => {
   });
   afterAll(() => shop?.stop());
 
-  it('at a hundred a second from one address do not affect other clients', async () => {
+  it('a hundred expensive bodies a second from one address do not affect other clients', async () => {
     const stop = startServing(shop.url, '/v1/products?limit=20', 50);
     const dispatcher = new Agent({ connect: { localAddress: attackers }, connections: 20 });
     const paths = ['/v1/products/search', '/v1/tokens', '/v1/tokens/revoke', '/v1/accounts'];

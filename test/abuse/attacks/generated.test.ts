@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.stop());
 
-it('generated requests are answered as the contracts say, and never with a fault of the shop', async () => {
+it('generated requests get the responses of the contracts, and never an error of the shop', async () => {
   const operations = serviceNames.flatMap((service) => {
     const document = documentOf(service);
     return outlineOperations(document)

@@ -45,7 +45,7 @@ function toJws(integers: readonly bigint[] | undefined): Buffer | undefined {
 }
 
 describe('signature vectors', () => {
-  it('signature vectors verify exactly when they are valid, and never in another form than that of JWS', async () => {
+  it('signature vectors verify exactly when they are valid, and only in JWS compact serialization', async () => {
     const through: string[] = [];
     let tried = 0;
     let accepted = 0;
@@ -131,7 +131,7 @@ describe('forged access tokens', () => {
     return { statusCode, code };
   }
 
-  it('forged access tokens are rejected by every service itself, and no foreign address is asked for keys', async () => {
+  it('forged access tokens are rejected by every service itself, and keys are requested from no foreign address', async () => {
     const good = `Bearer ${signed(goodHeader(genuine), goodClaims(genuine), genuine.privateKey)}`;
     for (const name of names) expect((await answerTo(name, good)).statusCode).not.toBe(401);
     const forgeries = forge(genuine).filter(({ authorization }) => /^[\t\x20-\x7e\x80-\xff]*$/.test(authorization));

@@ -16,14 +16,14 @@ function texts(from: number, count: number, seed = 1): Map<number, string> {
   return new Map([...plannedRequests(requests, { from, count, seed })].map(([index, plan]) => [index, text(plan)]));
 }
 
-it('the plan plans the same request at a number, wherever a run begins', () => {
+it('the plan has the same request at a number, wherever a run begins', () => {
   const all = texts(0, 4_200);
   expect([...all.keys()]).toEqual(Array.from({ length: 4_200 }, (_, index) => index));
   const rest = texts(3_900, 300);
   expect([...rest]).toEqual([...all].slice(3_900));
 });
 
-it('the plan plans other requests for another seed, and hardly any request twice', () => {
+it('the plan has other requests for another seed, and hardly any request twice', () => {
   const [first, second] = [texts(0, 4_000), texts(0, 4_000, 2)];
   expect([...second.values()].filter((text) => [...first.values()].includes(text)).length).toBeLessThan(400);
   expect(new Set(first.values()).size).toBeGreaterThan(3_600);

@@ -126,7 +126,7 @@ describe.each(cases)('$operationId', (operation) => {
   });
 
   it.each(framings)(
-    'the body of an operation takes its largest body up to the bound at the service, and no more, %s',
+    'the service accepts the largest body up to the limit of the operation, and no more, %s',
     async (_name, isChunked) => {
       const token = await shop.issuer.sign({ accountId, scopes });
       const { url } = shop.service(service);
@@ -146,7 +146,7 @@ describe.each(cases.filter(({ internal }) => !internal))('$operationId', (operat
   const { maxBytes = 0, largest } = operation;
 
   it.each(framings)(
-    'the body of an operation is forwarded by the gateway up to the bound, and no more, %s',
+    'the gateway forwards the largest body up to the limit of the operation, and no more, %s',
     async (_name, isChunked) => {
       const token = await gateway.issuer.sign({ accountId, scopes });
       const { seen } = gateway.service;

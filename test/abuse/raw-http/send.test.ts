@@ -117,6 +117,6 @@ it('the raw client rejects the next response when bytes follow a response later'
   await expect(send(url, get)).rejects.toThrow('4 bytes without a request: late');
 });
 
-it('the raw client waits only as long as it is told', async () => {
+it('the raw client waits only as long as the test specifies', async () => {
   await expect(send(await answering([], false), get, 50)).rejects.toThrow('no response in time');
 });

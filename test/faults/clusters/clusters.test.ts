@@ -49,7 +49,7 @@ describe.each(Array.from({ length: times }, (_, time) => time + 1))('round %d', 
     900_000,
   );
 
-  it('ended no process of the shop', () => {
+  it('no process of the shop exited during the round', () => {
     expect(system.all().map(({ name, deaths }) => `${name}: ${deaths()}`)).toEqual(
       system.all().map(({ name }) => `${name}: 0`),
     );

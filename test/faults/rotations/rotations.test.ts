@@ -36,7 +36,7 @@ async function secretsOf(service: string): Promise<Readonly<Record<string, strin
   );
 }
 
-it('the operator rotates every secret under load without a lost request, and ends the previous values', async () => {
+it('the operator rotates every secret under load without a lost request, and revokes the previous values', async () => {
   const former = await secretsOf('accounts');
   const shopping = await startShopping(client);
   for (const secret of rotations) await shop.change('rotate', secret);

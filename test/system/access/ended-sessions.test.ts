@@ -206,7 +206,7 @@ it('a log-in in the second of a changed password stays valid', async () => {
   expect(await statusesWith(second.token)).toEqual(everywhere(200));
 });
 
-it('a renewal that races with the end of its session leaves nothing valid', async () => {
+it('a renewal that races with the end of its session leaves no valid token', async () => {
   const account = await register(accounts);
   const current = await begin(account);
   const left: Session[] = [];

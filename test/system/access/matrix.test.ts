@@ -214,7 +214,7 @@ async function bytesOf({ way, operation, rule, caller }: Cell, target: AccessTar
 }
 
 describe.each(ways)('the orders of all accounts, %s', (way) => {
-  it.each(accessCallers)('as %s', async (caller) => {
+  it.each(accessCallers)('the list of the orders of all accounts follows the access rule as %s', async (caller) => {
     const token = tokens.get(caller);
     const toward = way === 'through the gateway' ? client : shop.service('orders').client;
     const { status, body } = await toward.get('/v1/orders?accountId=all', token === undefined ? {} : { token });
@@ -250,12 +250,12 @@ describe.each(internal)('$operationId, which is internal, does not exist at the 
     return [status, body.code, heardByService(requestId)];
   };
 
-  it.each(accessCallers)('for %s', async (caller) => {
+  it.each(accessCallers)('the internal operation does not exist at the gateway for %s', async (caller) => {
     const token = tokens.get(caller);
     expect(await ask(token === undefined ? {} : { token })).toEqual(nothing);
   });
 
-  it('for a service with a token that the called service accepts', async () => {
+  it('the internal operation does not exist at the gateway for a service with an accepted token', async () => {
     const { service = '', security } = operation;
     const Authorization = createServiceTokens({ secrets: [secret], name: 'test' }).sign(service, {
       method,
@@ -274,7 +274,7 @@ describe.each(internal)('$operationId, which is internal, does not exist at the 
 const exceptions: readonly string[] = ['searchProducts', 'exportAccount'];
 
 // The last test: no other one can use the services afterwards.
-it('the access matrix on a read-only server, every operation that changes something is rejected, and the others respond', async () => {
+it('on a read-only server, every operation that changes data is rejected, and the others respond', async () => {
   await setReadOnly(shop.database.adminUrl, services, true);
   await eventually(async () => {
     for (const name of services) expect((await fetch(`${shop.service(name).url}/health/ready`)).status).toBe(503);

@@ -106,7 +106,7 @@ const programFor = (email: string): string =>
   program.replace('BASE', JSON.stringify(shop.gateway)).replace('EMAIL', JSON.stringify(email));
 
 describe('a page of another origin', () => {
-  it('orders with the compiled client when it is a page of http://localhost', async () => {
+  it('a page of http://localhost orders with the compiled client', async () => {
     const page = await open(local);
     expect(await page.evaluate(programFor(`${randomUUID()}@example.com`))).toEqual({
       name: 'Kim Park',
@@ -123,7 +123,7 @@ describe('a page of another origin', () => {
     });
   });
 
-  it('a page of another origin reads nothing when it is another page, and the client names CORS_ORIGINS', async () => {
+  it('a page of another origin reads no response, and the client names CORS_ORIGINS', async () => {
     const page = await open(other);
     const read = (path: string): Promise<string> =>
       page.evaluate<string>(

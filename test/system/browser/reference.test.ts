@@ -114,7 +114,7 @@ describe('a visitor of the reference', () => {
     await page.context().close();
   });
 
-  it('a visitor of the reference shows why a request cannot be sent', async () => {
+  it('the reference shows why a request cannot be sent', async () => {
     const { page } = await visit('/docs/reference/list-orders');
     await page.getByLabel('Access token').fill('ключ');
     await page.getByRole('button', { name: 'Send' }).click();
@@ -172,7 +172,7 @@ describe('a visitor of the reference', () => {
     await page.context().close();
   });
 
-  it('a visitor of the reference says that nothing was found, and closes with Escape', async () => {
+  it('the search of the reference reports that nothing was found, and closes with Escape', async () => {
     const { page } = await visit('/docs');
     await page.keyboard.press('Control+k');
     await page.keyboard.type('xyzzy');
@@ -182,7 +182,7 @@ describe('a visitor of the reference', () => {
     await page.context().close();
   });
 
-  it('a visitor of the reference keeps the choice of a language and of the theme', async () => {
+  it('the reference remembers the choice of a language and of the theme', async () => {
     const { page } = await visit('/docs/reference/create-order', { colorScheme: 'light' });
     await page.getByText('Python', { exact: true }).click();
     await page.locator('#theme').click();
@@ -193,7 +193,7 @@ describe('a visitor of the reference', () => {
     await page.context().close();
   });
 
-  it('a visitor of the reference copies code', async () => {
+  it('a visitor of the reference copies a code sample', async () => {
     const { page } = await visit('/docs/reference/get-product', { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.locator('.copies:visible button').first().click();
     await page.getByText('Copied').waitFor();

@@ -45,7 +45,7 @@ const program = `(async () => {
   return names;
 })()`;
 
-it('the reference shows each customer the own account', async () => {
+it('the reference shows each of two customers their own account', async () => {
   const page = await browser.newPage();
   await page.goto(`${shop.gateway}/docs`);
   expect(await page.evaluate(program)).toEqual(['Kim', 'Lee', 'Kim']);

@@ -41,12 +41,12 @@ async function compile(generated: string): Promise<void> {
 }
 
 describe('the published document', () => {
-  it('the published document suits openapi-typescript', async () => {
+  it('the published document is valid input of openapi-typescript', async () => {
     await run('openapi-typescript/bin/cli.js', 'openapi.json', '--output', 'openapi-typescript/shop.ts');
     await compile('openapi-typescript');
   });
 
-  it('the published document suits @hey-api/openapi-ts', async () => {
+  it('the published document is valid input of @hey-api/openapi-ts', async () => {
     const client = ['--client', '@hey-api/client-fetch'];
     await run('@hey-api/openapi-ts/bin/run.js', '--input', 'openapi.json', '--output', 'hey-api', ...client);
     await compile('hey-api');

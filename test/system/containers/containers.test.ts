@@ -113,7 +113,7 @@ describe('PostgreSQL', () => {
   /** A table that every schema has. */
   const tableOf = (service: ServiceName): string => `${service}.outbox`;
 
-  it.each(services)('PostgreSQL rejects %s everything outside its schema', async (service) => {
+  it.each(services)('PostgreSQL denies %s everything outside its schema', async (service) => {
     const own = `SELECT count(*) FROM ${tableOf(service)}`;
     const foreign = services
       .filter((other) => other !== service)
@@ -136,7 +136,7 @@ describe('PostgreSQL', () => {
     expect(results).toEqual({ [own]: 'ok', ...refused });
   });
 
-  it.each(services)("PostgreSQL rejects %s the server's own databases", async (service) => {
+  it.each(services)("PostgreSQL denies %s the server's own databases", async (service) => {
     for (const database of ['postgres', 'template1']) {
       const results = await shop.script(service, databaseAttempts(['SELECT 1'], database));
       expect(results).toEqual({ 'SELECT 1': '42501' });
@@ -151,7 +151,7 @@ describe('RabbitMQ', () => {
     return { sends: senders[service][0]?.split('.')[0], takes: consumer && `shop.${consumer}` };
   }
 
-  it.each(services)('RabbitMQ rejects %s the queues and events of others', async (service) => {
+  it.each(services)('RabbitMQ denies %s the queues and events of others', async (service) => {
     const others = services.filter((other) => other !== service);
     const refused: Record<string, string> = {
       'declare a queue of another name': "await channel.assertQueue('mine')",
@@ -251,7 +251,7 @@ describe('a container', () => {
 });
 
 describe('an image', () => {
-  it('the build builds small images without secrets, shells and tests', async () => {
+  it('the built images are small and contain no secrets, shells and tests', async () => {
     const secrets = await shop.script<string[]>(
       'orders',
       `const { readdirSync, readFileSync } = require('node:fs');
@@ -284,7 +284,7 @@ describe('an image', () => {
 
 describe('the operator', () => {
   it(
-    'the operator brings products from a file, and finds that the stock adds up',
+    'the operator imports products from a file, and the stock adds up',
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'shop-files-'));
       try {

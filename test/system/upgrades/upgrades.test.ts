@@ -70,7 +70,7 @@ describe.each([
   let held: Possessions;
   let reset: { readonly email: string; readonly token: string };
 
-  it('an upgrade loses no request while each process is replaced', async () => {
+  it('a replacement of each process loses no request', async () => {
     held = await acquire(shop, journal, productIds, `holder-of-${from}`);
     await member(`forgetful-of-${from}`);
     const email = `forgetful-of-${from}@example.com`;
@@ -120,7 +120,7 @@ describe.each([
     }
   });
 
-  it('an upgrade repeats the response of the other release to an idempotency key', async () => {
+  it('the new release repeats the response of the other release to an idempotency key', async () => {
     expect(await repeat(shop, held.accessToken, held.order)).toEqual({ status: 201, replayed: true, body: held.view });
   });
 
@@ -149,7 +149,7 @@ describe.each([
     expect(logIn.status).toBe(200);
   });
 
-  it('an upgrade has lost nothing, and nothing happened twice', async () => {
+  it('an upgrade loses nothing, and nothing happens twice', async () => {
     expect(await untilQuiet(shop, patience)).toEqual([]);
     const initial = new Map(productIds.map((id) => [id, stock]));
     expect(await violations(shop, journal, initial)).toEqual([]);

@@ -40,7 +40,7 @@ describe('a deleted queue', () => {
       ({ event_id }) => event_id,
     );
 
-  it('a deleted queue exists again while its consumer works, is reported once, and republished events take effect once', async () => {
+  it('a deleted queue is created again while its consumer works, is reported once, and republished events take effect once', async () => {
     const transport = await connectTransport({ url, name: 'service', topology, log: watched });
     const relay = startRelay({ databaseUrl: store.url, transport, source: '/test', log });
     const stop = await consume({
@@ -75,7 +75,7 @@ describe('a deleted queue', () => {
     await transport.close();
   });
 
-  it('a deleted queue is reported by its consumer when another process declares it again first', async () => {
+  it('the consumer reports a deleted queue when another process declares it again first', async () => {
     complaints.length = 0;
     const transport = await connectTransport({ url, name: 'service', topology, log: watched });
     const taker = await record(transport, 'taker');
@@ -92,7 +92,7 @@ describe('a deleted queue', () => {
     await transport.close();
   });
 
-  it('a deleted queue exists again after the next connection of a process that publishes', async () => {
+  it('a deleted queue is created again by the next connection of a process that publishes', async () => {
     const transport = await connectTransport({ url, name: 'service', topology, log });
     const relay = startRelay({ databaseUrl: store.url, transport, source: '/test', log });
     await deleteQueue();

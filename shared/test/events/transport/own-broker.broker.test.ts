@@ -131,7 +131,7 @@ describe('users with rights of their own', () => {
 });
 
 describe('a broker with an alarm', () => {
-  it('a broker with an alarm accepts no messages without using memory here, continues delivering, and recovers by itself', async () => {
+  it('while the broker has an alarm, no messages are accepted or stored in memory, deliveries continue, and it recovers by itself', async () => {
     const topology = { consumers: { taker: ['order.shipped.v1'] }, retries: 1, retryDelay: 1 };
     const transport = await connectTransport({ url: `${server.url}?namespace=alarm`, name: 'test', topology, log });
     const taker = await record(transport, 'taker');

@@ -118,7 +118,7 @@ describe('the embedded queue', () => {
     await transport.close();
   });
 
-  it('the embedded queue makes no second job of an event that is published twice', async () => {
+  it('an event that is published twice gets one job', async () => {
     const transport = await open();
     const taker = await record(transport, 'taker');
     const sent = await arrives(transport, taker.deliveries);
@@ -155,7 +155,7 @@ describe('the embedded queue', () => {
     await transport.close();
   });
 
-  it('the embedded queue is woken by the event, long before it would look by itself', async () => {
+  it('the embedded queue is notified of an event long before its next poll', async () => {
     const transport = await open();
     const taker = await record(transport, 'taker');
     const times: number[] = [];

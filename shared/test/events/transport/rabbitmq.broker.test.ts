@@ -36,7 +36,7 @@ describe('RabbitMQ', () => {
     return result;
   };
 
-  it('RabbitMQ rejects to start when a queue exists with other arguments, and states what to do', async () => {
+  it('the transport does not start when a queue exists with other arguments, and states the remedy', async () => {
     const other = await testBroker();
     const name = `${new URL(other).searchParams.get('namespace')}.taker`;
     await admin((channel) => channel.assertQueue(name, { durable: true, arguments: { 'x-queue-type': 'quorum' } }));
@@ -44,13 +44,13 @@ describe('RabbitMQ', () => {
     await admin((channel) => channel.deleteQueue(name));
   });
 
-  it('RabbitMQ rejects to start with a wrong password', async () => {
+  it('the transport does not start with a wrong password', async () => {
     const wrong = new URL(url);
     wrong.password = 'wrong';
     await expect(open(wrong.href)).rejects.toThrow(/RabbitMQ refuses: .*ACCESS.REFUSED/);
   });
 
-  it('RabbitMQ starts while the broker is unavailable, and works once it is available', async () => {
+  it('the transport starts while the broker is unavailable, and works once it is available', async () => {
     const proxy = await startProxy(url);
     await proxy.cut();
     const transport = await open(proxy.url);
@@ -62,7 +62,7 @@ describe('RabbitMQ', () => {
     await proxy.close();
   });
 
-  it('RabbitMQ is connected to again when the connection was closed while it was set up', async () => {
+  it('the transport reconnects when the connection was closed during the set-up', async () => {
     let setUps = 0;
     const connection = await openConnection({
       addresses: [url],
@@ -81,7 +81,7 @@ describe('RabbitMQ', () => {
     await connection.close();
   });
 
-  it('RabbitMQ publishes and consumes again after a lost connection', async () => {
+  it('the transport publishes and consumes again after a lost connection', async () => {
     const proxy = await startProxy(url);
     const transport = await open(proxy.url);
     const taker = await record(transport, 'taker');
@@ -98,7 +98,7 @@ describe('RabbitMQ', () => {
   });
 
   it.each(['cut', 'freeze'] as const)(
-    'RabbitMQ uses another node when its own and a further one fail (%s)',
+    'the transport uses another node when its own and a further one fail (%s)',
     async (fail) => {
       const nodes = [await startProxy(url), await startProxy(url), await startProxy(url)];
       const several = new URL(url);
@@ -120,7 +120,7 @@ describe('RabbitMQ', () => {
     },
   );
 
-  it('RabbitMQ disconnects a silent broker after a time-out, and a message without a confirm is not delivered', async () => {
+  it('the transport disconnects from a silent broker after a timeout, and a message without a confirm counts as not delivered', async () => {
     const proxy = await startProxy(url);
     const transport = await open(proxy.url);
     proxy.freeze();
@@ -134,7 +134,7 @@ describe('RabbitMQ', () => {
     await admin((channel) => channel.purgeQueue(queue));
   });
 
-  it('RabbitMQ makes a dead letter of a message whose consumers always die', async () => {
+  it('a message becomes a dead letter when its consumers always die', async () => {
     const transport = await open(url);
     const sent = message();
     await transport.publish([sent]);
@@ -162,7 +162,7 @@ describe('RabbitMQ', () => {
     ['retry.1s', 'failed'],
     ['dead', 'dead'],
   ] as const)(
-    'RabbitMQ goes on when the queue %s of a consumer that fills its prefetch was deleted',
+    'the consumer continues when the queue %s of a consumer that fills its prefetch was deleted',
     async (part, kind) => {
       const transport = await open(url);
       const bad = Array.from({ length: 5 }, () => message());
