@@ -19,7 +19,7 @@ export interface PageResponse {
   readonly status?: number;
   /** The media type; by default that of JSON. */
   readonly type?: string;
-  /** Undefined for a response without content, and for a stream. */
+  /** The body; undefined for a response without content, and for a stream. */
   readonly body?: string | Buffer;
   /** Further header fields, flat. */
   readonly headers?: readonly string[];

@@ -24,7 +24,7 @@ interface Probe {
   readonly within: number;
 }
 
-/** So many unanswered probes in a row restart the server. */
+/** The number of consecutive failed probes after which the server is restarted. */
 const mostUnanswered = 3;
 
 /**

@@ -71,7 +71,7 @@ export function openUpstream(
 /** Forwards the request and sends the response. */
 export function forward(upstream: Upstream, maximumBody: number): Step {
   return async (request, response) => {
-    // A second check: without it, a change of the steps' order could open the upstreams to everyone.
+    // A second check. Without it, a change in the order of the steps could open the upstreams to anonymous clients.
     if (!request.authenticated) throw new Error('forward was reached without authenticate');
     const body = await receiveBody(request, response, maximumBody);
     // 408 and not 504, because the time passed while the request arrived. No upstream received it, and it had no

@@ -200,7 +200,7 @@ describe('DELETE /v1/sessions', () => {
     expect((await auditOf(accounts, holder.id)).map(({ action }) => action)).toEqual(['login-succeeded']);
   });
 
-  it('DELETE /v1/sessions answers concurrent requests of several sessions and their renewals without a failure', async () => {
+  it('concurrent DELETE requests of several sessions and their renewals do not fail', async () => {
     const holder = await register(accounts);
     for (let round = 0; round < 3; round += 1) {
       const sessions = await Promise.all(Array.from({ length: 6 }, () => begin(holder)));

@@ -105,7 +105,7 @@ describe('a server that is slow to answer', () => {
     expect(copiesFor('slow@example.org')).toBe(1);
   });
 
-  it('a server that is slow to answer does not delay the stop of the process, and another sender takes over the e-mail of a killed one', async () => {
+  it('a slow mail server does not delay the stop of the process, and another sender takes over the e-mail of a killed one', async () => {
     holdAnswer('held@example.org');
     const [held] = await add('held@example.org');
     await eventually(() => expect(copiesFor('held@example.org')).toBe(1));
@@ -152,7 +152,7 @@ describe('a server that does not answer after it received the message', () => {
     },
   );
 
-  it('a server that does not respond after it received the message gets the e-mail again as usual when it replies that it did not accept it', async () => {
+  it('a server that does not respond after the message, and later replies that it did not accept it, gets the e-mail again', async () => {
     let refused = 0;
     server.script = ({ command }) => (command === '.' && refused++ === 0 ? '451 not now' : 'usual');
     const [order] = await add('refused@example.org');
@@ -168,13 +168,16 @@ describe('a reply about the shop itself', () => {
     ['RCPT', '530 5.7.0 Authentication required'],
     ['RCPT', '535 5.7.8 Credentials invalid'],
     ['DATA', '538 5.7.11 Encryption required'],
-  ])('a reply about the shop itself to %s, %s, delays the e-mails until the cause is fixed', async (where, reply) => {
-    server.script = ({ command }) => (command === where ? reply : 'usual');
-    const [order] = await add('patient@example.org');
-    await become(order, { status: 'waiting', problem: expect.stringContaining(reply) });
-    server.script = () => 'usual';
-    await become(order, { status: 'sent' });
-  });
+  ])(
+    "a reply about the shop's own address to %s, %s, delays the e-mails until the cause is fixed",
+    async (where, reply) => {
+      server.script = ({ command }) => (command === where ? reply : 'usual');
+      const [order] = await add('patient@example.org');
+      await become(order, { status: 'waiting', problem: expect.stringContaining(reply) });
+      server.script = () => 'usual';
+      await become(order, { status: 'sent' });
+    },
+  );
 });
 
 describe('an e-mail about a payment that was refused for now', () => {

@@ -144,7 +144,7 @@ describe('201', () => {
 });
 
 describe('201 again, with the same Idempotency-Key', () => {
-  it('POST /v1/orders returns the first reply and reserves nothing', async () => {
+  it('a retry of POST /v1/orders returns the first response and reserves no stock', async () => {
     const cup = await shop.product();
     const headers = { 'Idempotency-Key': newId() };
     const first = await shop.order(customer, { [cup]: 1 }, { headers });

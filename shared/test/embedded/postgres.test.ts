@@ -163,7 +163,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('the embedded PostgreSQL ends by itself after the process that started it was killed during the start', async () => {
+  it('the embedded PostgreSQL stops by itself after the process that started it was killed during the start', async () => {
     const script = fileURLToPath(new URL('./keep-running.ts', import.meta.url));
     const child = spawn(process.execPath, [script, dataDir()], { stdio: 'ignore' });
     const processFile = join(dataDir(), 'cluster', 'postmaster.pid');
@@ -185,7 +185,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('the embedded PostgreSQL ends by itself after the process that started it was killed', async () => {
+  it('the embedded PostgreSQL stops by itself after the process that started it was killed', async () => {
     const other = await startElsewhere();
     await other.kill();
     // The server refuses connections as soon as it begins to stop.

@@ -112,7 +112,7 @@ describe('connections of one address', () => {
     report('slow senders', senders.length, [...failures, ...(left > 0 ? [`${left} are still open`] : [])]);
   });
 
-  it('connections of one address that read nothing are closed, and do not affect other clients', async () => {
+  it('connections of one address whose client reads no data are closed, and do not affect other clients', async () => {
     const stop = startServing(gateway.url, '/health/live', 50);
     const asked = 'GET /v1/products HTTP/1.1\r\nHost: shop\r\n\r\n'.repeat(3);
     const readers = await openMany(50, asked, false);

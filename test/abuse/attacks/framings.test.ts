@@ -92,7 +92,7 @@ function framings(partsOf: (index: number) => Parts): Variant[] {
   });
 }
 
-it('framings reach the service as the gateway answers for them, or not at all', async () => {
+it('framings reach the service only as the gateway interprets them, or not at all', async () => {
   const check = await createFramingCheck(gateway, lengths.length * codings.length * bodies.length * ends.length);
   const variants = framings(check.partsOf);
   expect(variants.length).toBeGreaterThanOrEqual(6_000);

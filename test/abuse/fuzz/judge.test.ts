@@ -93,7 +93,7 @@ describe('a success', () => {
     ['a body that the schema permits', 'createOrder', `{"items":[{"productId":"${productId}","quantity":1}]}`],
     ['no body where none is required', 'shipOrder', ''],
     ['no body where none is taken', 'listOrders', ''],
-  ])('a success is accepted with %s', (_, operationId, body) => {
+  ])('a success with %s is accepted', (_, operationId, body) => {
     expect(faultsOf(operationId, body)).toEqual([]);
   });
 
@@ -105,7 +105,7 @@ describe('a success', () => {
     ['bytes that are not UTF-8', 'createOrder', Buffer.from([0x22, 0xff, 0x22])],
     ['no body where one is required', 'createOrder', ''],
     ['a body where none is taken', 'listOrders', '{}'],
-  ])('a success is a fault with %s', (_, operationId, body) => {
+  ])('a success with %s is reported as a fault', (_, operationId, body) => {
     expect(faultsOf(operationId, body)).toHaveLength(1);
   });
 });

@@ -247,7 +247,7 @@ describe('accounts that is killed', () => {
 });
 
 describe('a service that restarts', () => {
-  it('a service that restarts accepts no token of an ended session from its first answer on', async () => {
+  it('a restarted service accepts no token of an ended session from its first response on', async () => {
     const account = await register(accounts);
     const [ended, current] = [await begin(account), await begin(account)];
     expect((await call('DELETE', `/v1/sessions/${ended.id}`, current.token)).status).toBe(204);

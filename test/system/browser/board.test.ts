@@ -238,7 +238,7 @@ describe('the board', () => {
     await part(page, 'schema orders', '.ready').waitFor();
   });
 
-  it('the board renews its access token once accounts answers again', async () => {
+  it('the board renews its access token when the accounts service responds again', async () => {
     const page = await openAsStaff();
     await part(page, 'process accounts', '.ready').waitFor();
     // The next streams are requested as if the present token had expired.

@@ -83,7 +83,7 @@ describe('a visitor of the reference', () => {
     },
   );
 
-  it('a visitor of the reference sends an order once on a double click, and again with the same key until a clear answer arrives', async () => {
+  it('a visitor of the reference sends an order once on a double click, and again with the same key until a definite response', async () => {
     const { page } = await visit('/docs/reference/create-order');
     const keys: unknown[] = [];
     const { promise: clicked, resolve } = Promise.withResolvers<void>();

@@ -29,7 +29,8 @@ export interface Email {
 /**
  * Composes the e-mail of a notification in the language of its recipient. Each attempt has the same Message-ID, so that
  * e-mail programs recognise duplicates.
- * @param resends how often an operator had the e-mail sent again; each of these e-mails has its own Message-ID
+ * @param resends the number of times that an operator has resent the e-mail; each of these e-mails has its own
+ * Message-ID
  */
 export function composeEmail(sender: Sender, recipient: Recipient, occasion: Occasion, resends = 0): Email {
   const { address, templates, tokens } = sender;

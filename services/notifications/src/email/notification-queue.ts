@@ -18,7 +18,7 @@ export type QueuedEmail = Occasion & {
   readonly locale: string | null;
   /** Whether the e-mail has waited in vain for the verification of its address. */
   readonly unverified: boolean;
-  /** How often an operator had it sent again. */
+  /** The number of times that an operator has resent the e-mail. */
   readonly resends: number;
 };
 

@@ -3,7 +3,7 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads, SelectiveHandler } from '@shop/shared/events';
 
-/** An earlier failure that arrives after the success changes nothing. */
+/** Handles an outcome. An earlier failure that arrives after the success changes nothing. */
 export const onNotificationSent: SelectiveHandler<'notification.sent.v1'> = {
   when: ({ data }) => data.kind === 'order-cancelled' || data.kind === 'order-lines-cancelled',
   async handle({ data }, tx) {

@@ -2,7 +2,7 @@
 import { sql } from '@shop/shared/database';
 import type { EventHandler } from '@shop/shared/events';
 
-/** An earlier failure that arrives after the success changes nothing. */
+/** Handles an outcome. An earlier failure that arrives after the success changes nothing. */
 export const onStockReleased: EventHandler<'stock.released.v1'> = async ({ data }, tx) => {
   await sql(
     tx,
