@@ -123,7 +123,7 @@ function pageOf({ limit, cursor, ...rest }: AnyOptions): object {
   return { ...rest, ...(Object.keys(pagination).length > 0 && { pagination }) };
 }
 
-/** Returns the value of the one parameter of a path. */
+/** Returns the path parameter with its value. */
 export function pathValues(path: string, value: unknown): Record<string, unknown> {
   return { [/\{(\w+)\}/.exec(path)?.[1] ?? '']: value };
 }

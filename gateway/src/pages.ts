@@ -12,7 +12,6 @@ import { openEmailUpstream } from './upstream/ask-service.ts';
 import type { UpstreamDirectory } from './upstream/upstream.ts';
 
 interface DocsAction {
-  /** The folder of the guides. */
   readonly guides: string;
   /** The folder of the services, each with its AsyncAPI document. */
   readonly services: string;

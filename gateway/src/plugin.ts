@@ -29,7 +29,6 @@ export interface GatewayPlugin extends EnginePlugin {
   withHelp(handle: Middleware): Middleware;
 }
 
-/** Creates the plugin with its policies. */
 export function createPlugin(options: PluginOptions): GatewayPlugin {
   const { store, verifier, draining, metrics, emails, log } = options;
   const upstreams = new UpstreamDirectory(log);

@@ -26,7 +26,6 @@ export interface Page {
 }
 
 export interface Layout {
-  /** Returns the HTML of a page. */
   page(page: Page): string;
 }
 

@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '@shop/shared/auth';
 
 export interface PageRequest extends Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'socket'> {
-  /** The request id. */
   readonly id: string;
   readonly traceparent: string;
   /** The path without the query. */

@@ -69,7 +69,6 @@ export function withoutControls(text: string): string {
   return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Returns the width of each column. */
 function widthsOf(texts: readonly (readonly string[])[]): number[] {
   return (texts[0] ?? []).map((_, column) => widest(texts.map((row) => row[column] ?? '')));
 }

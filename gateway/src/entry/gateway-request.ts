@@ -45,7 +45,6 @@ export class GatewayRequest extends IncomingMessage {
   _parsedUrl: unknown = undefined;
 
   body: Promise<Body> | undefined = undefined;
-  /** The buffer of the body, when the body is buffered. */
   bodyBuffer: BodyBuffer | undefined = undefined;
   operation: OperationOutline | undefined = undefined;
   /**

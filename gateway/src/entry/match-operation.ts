@@ -13,7 +13,6 @@ interface PathNode {
   readonly operations: Map<string, OperationOutline>;
 }
 
-/** The public operations of a contract. */
 export interface PublicOperations {
   readonly ids: ReadonlySet<string>;
   readonly paths: ReadonlySet<string>;

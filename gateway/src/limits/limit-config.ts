@@ -19,7 +19,6 @@ export interface AttemptBounds {
   readonly attemptsPerEmail?: number;
 }
 
-/** The limits of one operation. */
 export interface OperationLimit extends FailureBounds, AttemptBounds {
   readonly rate: Rate;
   /** Responses 409 a minute for each account, and for each client network. */
@@ -36,7 +35,6 @@ export interface ApiLimit {
 }
 
 const positive = { type: 'integer', minimum: 1 };
-/** The schema of `Rate`. */
 export const rateSchema = {
   type: 'object',
   properties: {
@@ -49,7 +47,6 @@ export const rateSchema = {
   required: ['steady', 'seconds'],
 };
 
-/** The schema of `ApiLimit`. */
 export const apiLimitSchema = {
   type: 'object',
   properties: {

@@ -20,7 +20,6 @@ const lockKey = 7_205_759_403;
 export interface Provisioning {
   /** The connection string of a role that may create databases and roles. */
   adminUrl: string;
-  /** The name of the database. */
   database: string;
   /** The password of each role, or its logins as `readLogins` reads them. */
   roles: Record<SchemaName, string>;

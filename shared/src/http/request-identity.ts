@@ -46,7 +46,6 @@ function newId(): string {
 
 /** The data of a request that its response needs. */
 export interface Beginning {
-  /** The request id. */
   readonly id: string;
   /** The time of arrival on the clock of `performance.now()`. */
   readonly began: number;

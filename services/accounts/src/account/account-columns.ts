@@ -39,7 +39,6 @@ export type ProfileRow = {
     | NonNullable<NewAccount[Member]>
     | (Columns[Member] extends { required: true } ? never : null);
 };
-/** The attributes that events contain. */
 export type EventAttribute = {
   [Member in WrittenMember]: Columns[Member] extends { inEvents: true } ? Camel<Member> : never;
 }[WrittenMember];
@@ -50,7 +49,6 @@ const lines = Object.entries<Line<unknown>>(accountColumns).map(([member, line])
   attribute: member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as keyof ProfileRow,
 }));
 
-/** The definitions of the attributes. */
 export const profileAttributes = Object.fromEntries(
   lines.map(({ attribute, type, required = false }) => [attribute, { type, allowNull: !required }]),
 ) as Record<keyof ProfileRow, { type: DataType; allowNull: boolean }>;

@@ -85,7 +85,6 @@ export function notErased(): WhereOptions<Account> {
   return { eraseAt: { [Op.or]: [null, { [Op.gt]: new Date() }] } };
 }
 
-/** Returns the columns of a profile. */
 export function profileColumns(profile: Profile) {
   return { email: profile.email, ...toProfileRow(profile) };
 }

@@ -11,7 +11,6 @@ export interface TokenIssuer {
   readonly audience: string;
 }
 
-/** The session that a token belongs to. */
 export interface TokenSession {
   readonly sessionId: string;
   /** The time of the log-in in seconds since 1970; undefined for a log-in now. */

@@ -7,7 +7,6 @@ import { longestTokenSeconds } from './access-token-lifetime.ts';
 
 const secretBytes = 32;
 
-/** A machine that has logged in. */
 export interface LoggedInMachine {
   readonly clientId: string;
   readonly scopes: readonly string[];

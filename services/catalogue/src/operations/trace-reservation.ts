@@ -4,7 +4,7 @@ import { Problem } from '@shop/shared/problem';
 import type { Operation } from '../context.ts';
 import { readReservationTrace } from '../stock/reservation-trace.ts';
 
-/** 404 for an unknown reservation. */
+/** Returns 404 for an unknown reservation. */
 export const traceReservation: Operation<'traceReservation'> = async ({ path: { reservationId } }, { database }) => {
   const steps = await readReservationTrace(database.pool, reservationId);
   if (steps.length === 0) throw new Problem('not-found', 'There is no such reservation.');

@@ -15,7 +15,6 @@ export interface ProductPageRequest {
   /** Whether the request names a sort order. */
   readonly isSorted: boolean;
   readonly facets: readonly FacetName[];
-  /** The request without its facets. */
   readonly withoutFacets: unknown;
   readonly decimals: number;
   readonly url?: string;

@@ -4,7 +4,7 @@ import type { Operation, OrderStore } from '../context.ts';
 import { noSuchOrder } from '../order/order.ts';
 import { readOrderTrace } from '../order/order-trace.ts';
 
-/** 404 for an unknown order. */
+/** Returns 404 for an unknown order. */
 export const traceOrder: Operation<'traceOrder', OrderStore> = async ({ path: { orderId } }, { database }) => {
   const trace = await readOrderTrace(database.pool, orderId);
   if (trace === undefined) throw noSuchOrder();
