@@ -8,9 +8,9 @@ import type { GatewayRequest } from '../entry/gateway-request.ts';
 const stopWithin = 9_500;
 
 /**
- * Listens until the process stops. Then, for `drain` milliseconds, the gateway reports that it is not ready and every
- * response closes its connection, so that clients and load balancers use another gateway before the port closes.
- * Running requests finish.
+ * Listens until the process stops. Then the gateway reports for `drain` milliseconds that it is not ready, and every
+ * response closes its connection. So clients and load balancers use another gateway before the port closes. Running
+ * requests finish.
  * @param stopping called first when the process stops
  * @returns the port
  * @throws StartError when the port is taken or not allowed

@@ -25,7 +25,7 @@ export interface Database {
   readonly pool: pg.Pool;
   /**
    * Runs `work` in one transaction (READ COMMITTED) and commits. After a deadlock or serialization failure (40P01,
-   * 40001) it rolls back and runs `work` again, at most three times in all, so `work` must have no effect outside the
+   * 40001) it rolls back and runs `work` again, at most three times in all. So `work` must have no effect outside the
    * transaction. `work` must not wait for another connection of the pool, because such transactions may together use
    * all of them.
    */

@@ -87,8 +87,8 @@ export interface Initialisation {
 }
 
 /**
- * Creates the cluster in a temporary folder and renames it when it is complete, so that an incomplete cluster is never
- * used and processes of a killed attempt do not interfere.
+ * Creates the cluster in a temporary folder and renames it when it is complete. So an incomplete cluster is never used,
+ * and processes of a killed attempt do not interfere.
  * @throws Error with one line when the cluster cannot be created
  */
 export async function initialise({ dataDir, link, programs, user, password }: Initialisation): Promise<string> {

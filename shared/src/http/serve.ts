@@ -25,8 +25,8 @@ export interface ServeOptions {
 const maxHeaderSize = 2 * 65_536 + 8_192;
 
 /**
- * Milliseconds from the signal to the end of the last running request. The time is longer than the longest `drain`, and leaves
- * 1.75 s of the 10 s of a process for the parts that stop afterwards, such as the sender of e-mails.
+ * Milliseconds from the signal to the end of the last running request. The time is longer than the longest `drain`. It
+ * leaves 1.75 s of the 10 s of a process for the parts that stop afterwards, such as the sender of e-mails.
  */
 const stopWithin = 8_250;
 

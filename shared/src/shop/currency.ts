@@ -16,7 +16,7 @@ export function currency(name: string, fallback: string): Variable<string> {
 }
 
 /**
- * Returns the decimals of a currency: 2 for EUR, 0 for JPY. They are those of Unicode CLDR, which are 0 for a currency
+ * Returns the decimals of a currency: 2 for EUR, 0 for JPY. They are those of Unicode CLDR. CLDR has 0 for a currency
  * with a smaller unit that is no longer used, such as HUF, where ISO 4217 has 2.
  */
 export function findDecimals(code: string): number {

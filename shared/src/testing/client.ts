@@ -31,7 +31,7 @@ export interface TestClient {
 
 /**
  * Creates a client of `baseUrl`. Every call throws when its response has a status, header or member that the contracts
- * do not document, or when a response outside every contract is not a problem document.
+ * do not document. It also throws when a response outside every contract is not a problem document.
  * @param added headers, in lower case, that a proxy in front of the services adds to every response
  */
 export function createClient(

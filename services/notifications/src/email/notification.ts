@@ -240,8 +240,8 @@ export async function replaceObsolete(tx: Transaction, orderId: string): Promise
 }
 
 /**
- * Returns the times that the waiting e-mails of an account have reserved in the rate limits of its previous address, so
- * that the next owner of the address does not wait for them. The e-mails then use the rate limits of the new address.
+ * Returns the times that the waiting e-mails of an account have reserved in the rate limits of its previous address. So
+ * the next owner of the address does not wait for them. The e-mails then use the rate limits of the new address.
  */
 export async function releaseSlots(tx: Transaction, accountId: string, { secondsEach }: RateLimit): Promise<void> {
   await sql(
