@@ -171,7 +171,7 @@ describe('the text of a search', () => {
     );
   });
 
-  it('the text of a search is not rejected again when the contract has rejected it', () => {
+  it('a search string that the contract has rejected gets no second fault', () => {
     const found = [{ parameter: 'q', detail: 'is too long' }];
     expect(readSearchText('', { parameter: 'q' }, found)).toEqual({ text: undefined, faults: [] });
   });

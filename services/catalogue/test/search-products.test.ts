@@ -27,7 +27,7 @@ const search = (body: unknown) => client.post('/v1/products/search', { body });
 const byPrice = [{ field: 'price', direction: 'asc' }];
 
 describe('405', () => {
-  it('POST /v1/products/search returns 405 for GET, because the path does not name a product', async () => {
+  it('GET /v1/products/search returns 405, because the path does not name a product', async () => {
     const answer = await fetch(`${services.service('catalogue').url}/v1/products/search`);
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toBe('POST, OPTIONS');

@@ -351,7 +351,7 @@ describe('settings', () => {
     expect((await order(customer)).body.errors).toMatchObject([{ bound: 'units', limit: 12, held: 12 }]);
   });
 
-  it('the HOLD_ settings do not stop orders while a catalogue of the version before, which rejects the limits, is in use', async () => {
+  it('the HOLD_ settings do not stop orders while a previous release of the catalogue, which rejects the limits, is running', async () => {
     const { url } = shop.services.service('catalogue');
     const errors = [{ pointer: '/holdLimits', detail: 'is not a known member' }];
     const refusal = { code: 'invalid-request', detail: 'The body has a fault; see errors.', errors };

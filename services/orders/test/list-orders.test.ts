@@ -151,7 +151,7 @@ describe('200', () => {
     ['?sort=createdAt:asc,id:asc&limit=2', [1, 2]],
     ['?createdAt=lt:2020-01-01T00:00:00Z', []],
     ['?fields=id&limit=1', [5]],
-  ])('GET /v1/orders reads %s', async (query, expected) => {
+  ])('GET /v1/orders accepts the query %s', async (query, expected) => {
     expect(await numbers(query)).toEqual(expected);
   });
 

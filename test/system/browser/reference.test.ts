@@ -156,7 +156,7 @@ describe('a visitor of the reference', () => {
     },
   );
 
-  it('a visitor of the reference searches on a phone, over the whole screen, and leads to a section of a guide for operators', async () => {
+  it('the search of the reference covers the whole screen of a phone, and finds a section of a guide for operators', async () => {
     const { page, complaints } = await visit('/docs/errors', { viewport: { width: 390, height: 844 } });
     await page.getByRole('button', { name: 'Search' }).click();
     const dialog = page.getByRole('dialog', { name: 'Search the documentation' });
