@@ -25,8 +25,8 @@ export interface ShopOptions {
   readonly tokens?: Tokens;
   /** Called with every new pair of tokens, and with `undefined` when the session has ended. */
   readonly onTokens?: (tokens: Tokens | undefined) => void;
-  /** Sends a request instead of `fetch`. The signal aborts it. */
-  readonly fetch?: (request: Request, init: { readonly signal: AbortSignal | null }) => Promise<Response>;
+  /** Sends requests instead of `fetch`. The options have the signal that aborts the request, if there is one. */
+  readonly fetch?: (request: Request, init?: RequestInit) => Promise<Response>;
 }
 
 /** The paths of GET operations that return a page of a list. */
@@ -75,7 +75,10 @@ export interface Shop extends Omit<Operations, 'importProducts' | 'logIn' | 'log
 function explaining(send: NonNullable<ShopOptions['fetch']>): Send {
   return async (request, signal) => {
     try {
-      return await send(request, { signal: signal ?? null });
+      if (signal === undefined) return await send(request);
+      // `fetch` resets the referrer of a request when it gets further options.
+      const { referrer, referrerPolicy } = request;
+      return await unlessAborted(send(request, { signal, referrer, referrerPolicy }), signal);
     } catch (error) {
       // `instanceof` would not recognize the TypeError of another realm, as in a test environment.
       const isOfFetch = (error as Error).name === 'TypeError' && signal?.aborted !== true;

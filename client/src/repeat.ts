@@ -1,5 +1,6 @@
 // Retries a request after a failure that may be temporary, and only when a second request has no further effect.
 import { pause } from './pause.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 export interface RepeatOptions {
   /** The maximum number of times that a request is sent, at least 1. */
@@ -60,9 +61,9 @@ export function repeating(send: Send, { attempts, longestWait }: RepeatOptions):
 }
 
 /** Sends a request, and receives the whole body: a connection that is lost in the middle of it fails the attempt. */
-async function received(send: Send, ...sent: Parameters<Send>): Promise<Response> {
-  const response = await send(...sent);
-  await response.clone().arrayBuffer();
+async function received(send: Send, request: Request, signal: AbortSignal | undefined): Promise<Response> {
+  const response = await send(request, signal);
+  await unlessAborted(response.clone().arrayBuffer(), signal);
   return response;
 }
 

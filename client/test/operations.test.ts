@@ -79,16 +79,24 @@ describe('the client', () => {
     },
   );
 
-  it('the client stops a call when its signal is aborted, also after the garbage collector has run', async () => {
-    const shop = await clientOf('silent');
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
-    const collecting = setInterval(collect, 20);
-    const stopped = expect(shop.orders.get(id, { signal: AbortSignal.timeout(300) })).rejects.toMatchObject({
-      name: 'TimeoutError',
-    });
-    await stopped.finally(() => clearInterval(collecting));
-  }, 20_000);
+  it.each([
+    ['the fetch of the runtime', undefined],
+    ['a fetch with one parameter', (request: Request) => fetch(request)],
+  ])(
+    'the client with %s stops an aborted call, also after the garbage collector has run',
+    async (_, send) => {
+      server = await startFaultyShop(() => 'silent');
+      const shop = createShop({ baseUrl: server.url, ...(send && { fetch: send }) });
+      setFlagsFromString('--expose-gc');
+      const collect = runInNewContext('gc') as () => void;
+      const collecting = setInterval(collect, 20);
+      const stopped = expect(shop.orders.get(id, { signal: AbortSignal.timeout(300) })).rejects.toMatchObject({
+        name: 'TimeoutError',
+      });
+      await stopped.finally(() => clearInterval(collecting));
+    },
+    20_000,
+  );
 });
 
 describe('a list', () => {

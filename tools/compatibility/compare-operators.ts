@@ -9,15 +9,15 @@ export function compareSettings(before: Node, after: Node): BreakingChange[] {
   return Object.entries(before).flatMap(([process, old]) => {
     const next = toNode(after[process]);
     const { properties } = toNode(next);
-    const toSortKey = (name: string): Place => ({ subject: name, words: `setting ${name} of ${process}` });
+    const toPlace = (name: string): Place => ({ subject: name, words: `setting ${name} of ${process}` });
     const wanted = listOf(toNode(old).required);
     const required = listOf(next.required)
       .filter((name) => !wanted.includes(name))
-      .map((name) => changeAt(toSortKey(String(name)), 'is required now'));
+      .map((name) => changeAt(toPlace(String(name)), 'is required now'));
     const values = Object.entries(toNode(toNode(old).properties)).flatMap(([name, schema]) => {
-      if (!(name in toNode(properties))) return [changeAt(toSortKey(name), 'was removed')];
+      if (!(name in toNode(properties))) return [changeAt(toPlace(name), 'was removed')];
       const comparison = new SchemaComparison({ before, after });
-      comparison.compare(schema, toNode(properties)[name], 'accepted', toSortKey(name));
+      comparison.compare(schema, toNode(properties)[name], 'accepted', toPlace(name));
       return comparison.changes;
     });
     return [...required, ...values];

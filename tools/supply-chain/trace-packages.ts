@@ -9,7 +9,7 @@ const seen = new Set<string>();
 registerHooks({
   load(url, context, next) {
     const start = url.indexOf('/node_modules/') + 1;
-    const place = start === 0 ? undefined : toSortKey(url.slice(start));
+    const place = start === 0 ? undefined : findPlace(url.slice(start));
     if (place !== undefined && file !== undefined && !seen.has(place)) {
       seen.add(place);
       appendFileSync(file, `${place}\n`);
@@ -19,7 +19,7 @@ registerHooks({
 });
 
 /** Cuts a path in `node_modules` after the name of its innermost package. */
-function toSortKey(path: string): string {
+function findPlace(path: string): string {
   const parts = path.split('/');
   const name = parts.lastIndexOf('node_modules') + 1;
   return parts.slice(0, name + (parts[name]?.startsWith('@') ? 2 : 1)).join('/');

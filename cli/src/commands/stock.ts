@@ -43,14 +43,14 @@ function describe({ products, movements, reservations, faults }: StockReport): s
   ].join(', ');
   const [first] = faults;
   if (first === undefined) return `All adds up: ${read}.`;
-  const rows = faults.map((fault) => [toSortKey(fault), fault.name ?? fault.productId ?? '', fault.detail]);
+  const rows = faults.map((fault) => [toLocation(fault), fault.name ?? fault.productId ?? '', fault.detail]);
   return `${table([['WHERE', 'PRODUCT', 'WHAT'], ...rows])}
 
-${read}. The first that does not add up: ${toSortKey(first)}.
+${read}. The first that does not add up: ${toLocation(first)}.
 What to do: docs/command-line.md, "Troubleshooting".`;
 }
 
-function toSortKey({ movement, reservationId, accountId, productId }: StockFault): string {
+function toLocation({ movement, reservationId, accountId, productId }: StockFault): string {
   if (movement !== undefined) {
     return `movement ${movement.id} (${movement.kind} ${movement.quantity}, ${new Date(movement.at).toISOString()})`;
   }

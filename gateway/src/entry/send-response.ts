@@ -16,7 +16,7 @@ export function sendDocument(request: GatewayRequest, response: GatewayResponse,
   const { status = 200, type = 'application/json', body, headers = [], contentPolicy, stream } = document;
   const all = commonHeaders(request, contentPolicy);
   if (body !== undefined || stream !== undefined) all.push('Content-Type', type);
-  const bytes = Buffer.from(body ?? '');
+  const bytes = typeof body === 'object' ? body : Buffer.from(body ?? '');
   if (body !== undefined) all.push('Content-Length', String(bytes.length));
   all.push(...headers);
   response.writeHead(status, all);

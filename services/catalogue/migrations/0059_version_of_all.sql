@@ -3,7 +3,7 @@
 -- stock only as "in stock or not", and as "low", which has an event (src/stock/stock-events.ts has the same condition).
 CREATE FUNCTION products_next_version() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-  same products := NEW;
+  same record := NEW;
 BEGIN
   same.stock := OLD.stock;
   same.reserved := OLD.reserved;

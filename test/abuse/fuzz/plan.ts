@@ -37,10 +37,10 @@ export function* plannedRequests(
 function combined(plans: readonly PlannedRequest[]): PlannedRequest[] {
   const byOperation = Map.groupBy(plans, ({ operation }) => operation);
   const places = [...byOperation.values()].flatMap((own) => own.map((plan, place) => [plan, { own, place }] as const));
-  const toSortKey = new Map(places);
+  const placeOf = new Map(places);
   return Array.from({ length: uses }, (_, use) =>
     plans.map((plan) => {
-      const { own, place } = toSortKey.get(plan) ?? { own: [plan], place: 0 };
+      const { own, place } = placeOf.get(plan) ?? { own: [plan], place: 0 };
       const other = (steps: number): PlannedRequest => own[(place + use * steps) % own.length] ?? plan;
       const [{ query }, { headers }, { body }, { caller }] = [other(1), other(2), other(3), other(5)];
       return { ...plan, query, headers, body, caller };

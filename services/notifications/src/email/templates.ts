@@ -170,7 +170,7 @@ class Texts {
     const text = (name === undefined ? lines : lines.slice(0, -1)).map((line) => line.trim()).join(' ');
     const message = text === '' ? undefined : this.#message(path, text, textNames[kind]);
     if (name !== undefined && !blocksOfKind[kind].includes(name))
-      throw new StartError(`${this.#toSortKey(path)} has the paragraph {${name}}; ${mayUse(blocksOfKind[kind])}`);
+      throw new StartError(`${this.#toLocation(path)} has the paragraph {${name}}; ${mayUse(blocksOfKind[kind])}`);
     const inText = message === undefined ? [] : argumentsOf(message.getAst());
     return {
       message,
@@ -182,15 +182,15 @@ class Texts {
   /** Returns the label of a link. Other blocks have no label. */
   #label(path: string, block: string, label: string): string {
     if (block === 'link' || label === '') return String(this.#message(path, label, []).format());
-    throw new StartError(`${this.#toSortKey(path)} has "${label}" behind {${block}}; only {link} has a label`);
+    throw new StartError(`${this.#toLocation(path)} has "${label}" behind {${block}}; only {link} has a label`);
   }
 
-  #toSortKey(path: string): string {
+  #toLocation(path: string): string {
     return `${path} of ${this.#file}`;
   }
 
   #message(path: string, text: string, permitted: readonly string[]): IntlMessageFormat {
-    const place = this.#toSortKey(path);
+    const place = this.#toLocation(path);
     let message: IntlMessageFormat;
     try {
       message = new IntlMessageFormat(text, this.#language, undefined, { ignoreTag: true });
