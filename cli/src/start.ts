@@ -4,13 +4,13 @@ import { seedDemo } from '@shop/catalogue/operator';
 import { ConfigError, StartError, toReason } from '@shop/shared/runtime';
 import { banner } from './launcher/banner.ts';
 import { embeddedServer } from './launcher/embedded-server.ts';
-import { claimPort } from './launcher/gateway-port.ts';
 import { spawnProcess } from './launcher/spawn-process.ts';
 import { type Supervised, supervise } from './launcher/supervise.ts';
 import { watchSources } from './launcher/watch-sources.ts';
 import { requireSettings } from './shop/check-settings.ts';
 import { announce, type DataFolder, dataFolder, takeFolder } from './shop/data-folder.ts';
 import { type DatabaseUrls, migrateAll, provision } from './shop/database.ts';
+import { claimPort } from './shop/gateway-port.ts';
 import {
   hasMailPages,
   mailFolder,

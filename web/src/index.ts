@@ -2,10 +2,10 @@
 import { readAssets } from './assets.ts';
 import { type BoardOptions, boardPages } from './board/board.ts';
 import { type DocumentationSources, docsPages } from './docs/docs.ts';
+import { problemPages } from './docs/problem-pages.ts';
 import { helpPage } from './help-page.ts';
 import { mailPages, type ShownEmails } from './mail/mail.ts';
 import type { FindPage, PageRequest, PageResponse } from './page.ts';
-import { problemPages } from './problems/problem-pages.ts';
 
 export type { OperationFigures } from './board/board-streams.ts';
 export type { UpstreamView } from './board/part-states.ts';

@@ -1,14 +1,14 @@
 // The pages at the `type` of every problem document, as JSON or as HTML.
 import { type ProblemCode, problems } from '@shop/shared/problem';
 import type { Assets } from '../assets.ts';
-import { codeBlock } from '../docs/code-block.ts';
-import { docsLayout, sections } from '../docs/docs-layout.ts';
-import { inlineMarkdown } from '../docs/guide.ts';
 import { escapeHtml, pagePolicy } from '../layout.ts';
 import { type FindPage, html } from '../page.ts';
 import { prefersHtml } from '../prefers-html.ts';
-import { findExample, isCode } from './problem-examples.ts';
-import { problemTexts } from './problem-texts.ts';
+import { findExample, isCode } from '../problems/problem-examples.ts';
+import { problemTexts } from '../problems/problem-texts.ts';
+import { codeBlock } from './code-block.ts';
+import { docsLayout, sections } from './docs-layout.ts';
+import { inlineMarkdown } from './guide.ts';
 
 /** Creates the pages of problems. `/problems` lists all problem codes, `/problems/<code>` explains one of them. */
 export function problemPages(assets: Assets): FindPage {
