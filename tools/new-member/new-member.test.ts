@@ -115,7 +115,7 @@ describe('a member that three edits add', () => {
     const jest = ['node_modules/jest/bin/jest.js', '--verbose'];
     const output = await run(process.execPath, ...jest, ...files);
     for (const service of services) {
-      const tests = output.match(new RegExp(`✓ of the member ${edits[service].member} .+`, 'g')) ?? [];
+      const tests = output.match(new RegExp(`✓ the member ${edits[service].member} of .+`, 'g')) ?? [];
       expect(tests.length).toBeGreaterThanOrEqual(3);
     }
   });

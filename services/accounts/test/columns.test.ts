@@ -65,7 +65,7 @@ describe('a column of accounts', () => {
   });
 
   it.each(lines)(
-    'a column of accounts of the member %s is written, shown, and changes the entity tag and the version',
+    'the member %s of accounts is written, shown, and changes the entity tag and the version',
     async (member, { first, second, required, inEvents }) => {
       const { id, path, token } = await register(accounts, firstValues);
       const before = await accounts.client.get(path, { token });
@@ -90,30 +90,21 @@ describe('a column of accounts', () => {
     },
   );
 
-  it.each(lines)(
-    'a column of accounts of the member %s is in the list for staff, if the table says so',
-    async (member, line) => {
-      const { email } = await register(accounts, firstValues);
-      const { body } = await accounts.client.get(`/v1/accounts?email=${encodeURIComponent(email)}`, { token: staff });
-      expect(body.items[0]?.[member]).toEqual(line.forStaff === undefined ? undefined : line.first);
-    },
-  );
+  it.each(lines)('the member %s of accounts is in the list for staff, if the table says so', async (member, line) => {
+    const { email } = await register(accounts, firstValues);
+    const { body } = await accounts.client.get(`/v1/accounts?email=${encodeURIComponent(email)}`, { token: staff });
+    expect(body.items[0]?.[member]).toEqual(line.forStaff === undefined ? undefined : line.first);
+  });
 
-  it.each(lines)(
-    'a column of accounts of the member %s is rejected when it is too long, with a pointer',
-    async (member) => {
-      const { path, token } = await register(accounts);
-      const body = { [member]: 'x'.repeat(2_000) };
-      const created = await accounts.client.post('/v1/accounts', {
-        body: { email: 'long@example.com', name: 'Kim Park', password, ...body },
-      });
-      for (const answer of [created, await accounts.client.patch(path, { token, body })])
-        expect([answer.status, answer.body.errors[0]]).toEqual([
-          400,
-          expect.objectContaining({ pointer: `/${member}` }),
-        ]);
-    },
-  );
+  it.each(lines)('the member %s of accounts is rejected when it is too long, with a pointer', async (member) => {
+    const { path, token } = await register(accounts);
+    const body = { [member]: 'x'.repeat(2_000) };
+    const created = await accounts.client.post('/v1/accounts', {
+      body: { email: 'long@example.com', name: 'Kim Park', password, ...body },
+    });
+    for (const answer of [created, await accounts.client.patch(path, { token, body })])
+      expect([answer.status, answer.body.errors[0]]).toEqual([400, expect.objectContaining({ pointer: `/${member}` })]);
+  });
 
   it('a column of accounts is in the export of its owner', async () => {
     const { token } = await register(accounts, firstValues);

@@ -85,7 +85,7 @@ describe('a column of products', () => {
   });
 
   it.each(lines)(
-    'a column of products of the member %s is written, shown, and changes the entity tag and the version',
+    'the member %s of products is written, shown, and changes the entity tag and the version',
     async (member, { first, second }) => {
       const id = await create(`TAG ${member}`);
       const path = `/v1/products/${id}`;
@@ -112,7 +112,7 @@ describe('a column of products', () => {
   );
 
   it.each(lines.filter(([, { type }]) => type.field('EUR').cast === 'text'))(
-    'a column of products of the member %s is rejected when it is too long, with a pointer',
+    'the member %s of products is rejected when it is too long, with a pointer',
     async (member) => {
       const body = { ...firstValues, sku: 'LONG', [member]: 'x'.repeat(20_000) };
       const created = await client.post('/v1/products', { token, body });
@@ -128,7 +128,7 @@ describe('a column of products', () => {
   );
 
   it.each(lines.filter(([, { filter, sort }]) => filter !== undefined || sort === true))(
-    'a column of products of the member %s filters and sorts lists and searches, if the table says so',
+    'the member %s of products filters and sorts lists and searches, if the table says so',
     async (member, { filter, sort, first, second }) => {
       const values = member === 'sku' ? [`FIND 1 ${member}`, `FIND 2 ${member}`] : [first, second];
       const ids = await Promise.all(
@@ -155,7 +155,7 @@ describe('a column of products', () => {
   );
 
   it.each(lines)(
-    'a column of products of the member %s is in lists, searches and events, for those who see it',
+    'the member %s of products is in lists, searches and events, for those who see it',
     async (member, line) => {
       const id = await create(`LIST ${member}`);
       const one = (await client.get(`/v1/products/${id}`, { token })).body[member];

@@ -1,9 +1,8 @@
 // The documents that the gateway publishes, as files for the tools.
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'yaml';
+import { readYaml } from '@shop/shared/contract';
 import { publishedContracts } from '../../../gateway/src/published-contracts.ts';
 import { readAssets } from '../../../web/src/assets.ts';
 import { createDocumentation } from '../../../web/src/docs/documentation.ts';
@@ -19,7 +18,7 @@ export interface PublishedFile {
 /** Writes the OpenAPI document and the AsyncAPI document of each service to a folder. */
 export async function writeDocuments(folder: string): Promise<PublishedFile[]> {
   const configuration = `${root}/gateway/config`;
-  const config = parse(readFileSync(`${configuration}/gateway.config.yml`, 'utf8'));
+  const config = readYaml(`${configuration}/gateway.config.yml`) as Parameters<typeof publishedContracts>[0];
   const contracts = publishedContracts(config, configuration);
   const sources = { contracts, guides: `${root}/docs`, services: `${root}/services` };
   const pages = [...createDocumentation(sources, readAssets())].filter(([path]) =>

@@ -1,12 +1,12 @@
 // Spectral and Redocly lint the published documents. accepted-findings.yaml lists their accepted findings.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { readYaml } from '@shop/shared/contract';
 import { plainEnvironment } from '@shop/shared/testing';
-import { parse } from 'yaml';
 import { toolsOf } from '../../install-tools.ts';
 import { type PublishedFile, writeDocuments } from './documents.ts';
 
@@ -32,7 +32,7 @@ interface Accepted {
 const tools = toolsOf(new URL('.', import.meta.url));
 const ruleset = fileURLToPath(new URL('spectral.yaml', import.meta.url));
 const acceptedFile = new URL('accepted-findings.yaml', import.meta.url);
-const accepted = parse(readFileSync(acceptedFile, 'utf8')) as readonly Accepted[];
+const accepted = readYaml(fileURLToPath(acceptedFile)) as readonly Accepted[];
 const folder = mkdtempSync(join(tmpdir(), 'shop-documents-'));
 
 let files: readonly PublishedFile[];
