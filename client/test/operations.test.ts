@@ -97,6 +97,22 @@ describe('the client', () => {
     },
     20_000,
   );
+
+  it('the client gives a fetch of the application the signal and the referrer of a call', async () => {
+    server = await startFaultyShop(() => ({ status: 200, body: { id } }));
+    const seen: (RequestInit | undefined)[] = [];
+    const shop = createShop({
+      baseUrl: server.url,
+      fetch: (request, init) => {
+        seen.push(init);
+        return fetch(request, init);
+      },
+    });
+    const { signal } = new AbortController();
+    await shop.call.GET('/v1/products/{productId}', { params: { path: { productId: id } }, signal, referrer: '' });
+    await shop.products.get(id);
+    expect(seen).toEqual([{ signal, referrer: '', referrerPolicy: '' }, undefined]);
+  });
 });
 
 describe('a list', () => {

@@ -216,6 +216,16 @@ describe('a column of products', () => {
     }
   });
 
+  it('a column of products changes the version also in a session whose search path lacks the schema', async () => {
+    const id = await create('PATH');
+    const update = 'UPDATE catalogue.products SET price_minor = price_minor + 1 WHERE id = $1 RETURNING version::int';
+    const { rows } = await withClient({ url: services.database.adminUrl }, async (connection) => {
+      await connection.query('SET search_path TO public');
+      return connection.query<{ version: number }>(update, [id]);
+    });
+    expect(rows).toEqual([{ version: 2 }]);
+  });
+
   it.each(['csv', 'ndjson'])(
     'a column of products is preserved when an export as %s is imported into another shop',
     async (format) => {

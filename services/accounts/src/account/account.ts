@@ -8,6 +8,7 @@ import {
   type InferAttributes,
   type InferCreationAttributes,
   Model,
+  type ModelStatic,
   Op,
   type Sequelize,
   type WhereOptions,
@@ -28,33 +29,34 @@ type AccountView = components['schemas']['Account'];
 /** The members that clients write, without the password. */
 export type Profile = Omit<AccountView, 'id' | 'email_verified' | 'pending_email' | 'erase_at'>;
 
-/** Sequelize defines the attributes of the profile, as those that the class declares. */
-export interface Account extends ProfileRow {}
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: a class cannot declare attributes that follow from a table
-export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
-  declare id: string;
+/** The row of an account. The attributes of the profile follow from its table. */
+export interface Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>>, ProfileRow {
+  id: string;
   /** The address as the client wrote it. Releases until 1.1 stored surrounding blanks, too. */
-  declare email: string;
-  declare emailKey: string;
+  email: string;
+  emailKey: string;
   /** The normalized address, which is compared. Null in rows that processes of the previous release have written. */
-  declare mailboxKey: CreationOptional<string | null>;
-  declare emailVerified: boolean;
+  mailboxKey: CreationOptional<string | null>;
+  emailVerified: boolean;
   /** The new address of a change that is not verified yet. */
-  declare pendingEmail: CreationOptional<string | null>;
+  pendingEmail: CreationOptional<string | null>;
   /** The time at which the account is erased. Log-ins are rejected from then on. */
-  declare eraseAt: CreationOptional<Date | null>;
-  declare passwordHash: string;
-  declare scopes: CreationOptional<string[]>;
+  eraseAt: CreationOptional<Date | null>;
+  passwordHash: string;
+  scopes: CreationOptional<string[]>;
   /** Counts the changes of password and e-mail address. */
-  declare credentialsVersion: CreationOptional<number>;
-  declare credentialsChangedAt: CreationOptional<Date | null>;
+  credentialsVersion: CreationOptional<number>;
+  credentialsChangedAt: CreationOptional<Date | null>;
   /** The time since which log-ins are rejected; null unless the account is blocked. */
-  declare blockedAt: CreationOptional<Date | null>;
+  blockedAt: CreationOptional<Date | null>;
   /** Changes with every PATCH that changes something; the entity tag. */
-  declare version: number;
-  declare createdAt: CreationOptional<Date>;
-  declare updatedAt: CreationOptional<Date>;
+  version: number;
+  createdAt: CreationOptional<Date>;
+  updatedAt: CreationOptional<Date>;
 }
+
+/** Sequelize adds the attributes when the model is defined. */
+export const Account = class Account extends Model {} as ModelStatic<Account>;
 
 export function defineAccount(sequelize: Sequelize): void {
   Account.init(
