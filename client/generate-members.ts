@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { type Field, listed, matched, ordered } from '@shop/shared/collection';
 import { isNode, type Node, parseYaml, referenceTokens, toNode } from '@shop/shared/contract';
 import { stringify } from 'yaml';
-import { accountColumns } from '../services/accounts/src/account/account-columns.ts';
+import { accountColumns, toAttribute } from '../services/accounts/src/account/account-columns.ts';
 import { productColumns, productFields } from '../services/catalogue/src/product/product-columns.ts';
 
 const part = /^( *)# generated: (.+)\n[\s\S]*?# end\n/gm;
@@ -99,7 +99,7 @@ function accountEvent(creation: Creation): Node {
   const sent = Object.entries<{ type: unknown; inEvents?: boolean }>(accountColumns).filter(
     ([, { inEvents }]) => inEvents,
   );
-  return Object.fromEntries(sent.map(([member]) => [toCamelCase(member), creation.eventOf(member, 'account')]));
+  return Object.fromEntries(sent.map(([member]) => [toAttribute(member), creation.eventOf(member, 'account')]));
 }
 
 /** Returns the content of a file with the present content of its parts. */
@@ -210,10 +210,6 @@ function withoutBounds(schema: unknown): unknown {
     }),
     ...(isNode(additionalProperties) && { additionalProperties: withoutBounds(additionalProperties) }),
   };
-}
-
-function toCamelCase(name: string): string {
-  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function toPascalCase(name: string): string {

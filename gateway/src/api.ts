@@ -1,5 +1,5 @@
 // Policy `api`: the one path of every API request, from the contract of its operation to the upstream.
-import { isAbsolute, join } from 'node:path';
+import { resolve } from 'node:path';
 import type { TokenVerifier } from '@shop/shared/auth';
 import type { Log } from '@shop/shared/runtime';
 import { authenticate } from './entry/authenticate.ts';
@@ -45,7 +45,7 @@ export function api(options: ApiOptions): Policy {
     name: 'api',
     schema,
     policy({ contract, limit, forward: target }: ApiAction, { gatewayConfig }) {
-      const operations = readPublicOperations(isAbsolute(contract) ? contract : join(folder, contract));
+      const operations = readPublicOperations(resolve(folder, contract));
       const unknown = Object.keys(limit.operations ?? {}).find((id) => !operations.ids.has(id));
       if (unknown !== undefined) throw new Error(`the limit of ${unknown} belongs to no operation of ${contract}`);
       const takeFromLimit = limitRate(store, limit);

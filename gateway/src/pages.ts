@@ -1,5 +1,5 @@
 // The policies of the pages, which @shop/web renders.
-import { isAbsolute, join } from 'node:path';
+import { resolve } from 'node:path';
 import { Problem } from '@shop/shared/problem';
 import type { FindPage, Page, ShopPages } from '@shop/web';
 import type { GatewayRequest, GatewayResponse } from './entry/gateway-request.ts';
@@ -26,7 +26,6 @@ export interface PagePoliciesOptions {
 }
 
 export function pagePolicies(pages: ShopPages, { folder, board, upstreams }: PagePoliciesOptions): Policy[] {
-  const resolvePath = (path: string): string => (isAbsolute(path) ? path : join(folder, path));
   return [
     { name: 'problems', schema: actionSchema('problems'), policy: () => serve(pages.problems) },
     { name: 'mail', schema: actionSchema('mail'), policy: () => serve(pages.mail) },
@@ -35,7 +34,7 @@ export function pagePolicies(pages: ShopPages, { folder, board, upstreams }: Pag
       schema: actionSchema('docs', { guides: { type: 'string' }, services: { type: 'string' } }),
       policy({ guides, services }: DocsAction, { gatewayConfig }) {
         const contracts = publishedContracts(gatewayConfig, folder);
-        return serve(pages.docs({ contracts, guides: resolvePath(guides), services: resolvePath(services) }));
+        return serve(pages.docs({ contracts, guides: resolve(folder, guides), services: resolve(folder, services) }));
       },
     },
     {

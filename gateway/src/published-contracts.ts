@@ -1,5 +1,5 @@
 // The contracts of the operations that the gateway forwards, for the published document.
-import { isAbsolute, join } from 'node:path';
+import { resolve } from 'node:path';
 import { type Node, toNode } from '@shop/shared/contract';
 import type { PublishedContract } from '@shop/web';
 import type { GatewayConfig } from './entry/gateway-config.ts';
@@ -15,8 +15,9 @@ export function publishedContracts(config: Pick<GatewayConfig, 'pipelines'>, fol
   return Object.values(config.pipelines).flatMap(({ policies }): PublishedContract[] => {
     const { contract, limit, forward } = apiAction(policies);
     if (typeof contract !== 'string' || forward === undefined) return [];
-    const file = isAbsolute(contract) ? contract : join(folder, contract);
-    return [{ file, limitText: (id, needsToken) => limitText(limit as ApiLimit, id, needsToken) }];
+    return [
+      { file: resolve(folder, contract), limitText: (id, needsToken) => limitText(limit as ApiLimit, id, needsToken) },
+    ];
   });
 }
 

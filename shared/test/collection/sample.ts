@@ -27,7 +27,7 @@ export const sample: CollectionSpec<unknown> = {
       sortable: true,
       nullable: true,
       range: { from: 0, to: 50 },
-      lowCardinality: { followedBy: ['price', 'createdAt'] },
+      lowCardinality: { indexedWith: ['price', 'createdAt'] },
     },
     status: { type: choice(statuses), operators: matched, column: 'status' },
     createdAt: { type: time(), operators: ordered, column: 'created_at', sortable: true },

@@ -46,8 +46,13 @@ export type EventAttribute = {
 const lines = Object.entries<Line<unknown>>(accountColumns).map(([member, line]) => ({
   ...line,
   member: member as WrittenMember,
-  attribute: member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as keyof ProfileRow,
+  attribute: toAttribute(member) as keyof ProfileRow,
 }));
+
+/** Returns the name of a member in models and events: `phone_number` is `phoneNumber`. */
+export function toAttribute(member: string): string {
+  return member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
 
 export const profileAttributes = Object.fromEntries(
   lines.map(({ attribute, type, required = false }) => [attribute, { type, allowNull: !required }]),

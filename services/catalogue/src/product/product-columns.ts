@@ -62,7 +62,7 @@ export const statuses = ['available', 'active', 'backorder', 'pending'] as const
 
 /** Sort orders for which brand and category each have an index; see migrations/0001 and 0034. */
 const scanned = ['createdAt', 'updatedAt', 'price', 'name', 'rating'];
-const ratings = { followedBy: ['price', 'createdAt', 'updatedAt'] };
+const ratings = { indexedWith: ['price', 'createdAt', 'updatedAt'] };
 
 type Images = NonNullable<ProductInput['images']>;
 type Attributes = NonNullable<ProductInput['attributes']>;

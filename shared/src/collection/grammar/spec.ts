@@ -42,7 +42,7 @@ export interface Field<Context = unknown> {
    * For a range of few values: the sort fields for which an index (this column, that column, id) exists. A sort by this
    * field and then by one of those is read value by value.
    */
-  readonly lowCardinality?: { readonly followedBy: readonly string[] };
+  readonly lowCardinality?: { readonly indexedWith: readonly string[] };
   /** Whether the field is only for filters and not a member of the response. */
   readonly filterOnly?: boolean;
   /**

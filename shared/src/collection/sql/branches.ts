@@ -68,7 +68,7 @@ function byTies(
     branch.unionOver ||
     branch.keys.length > 0 ||
     branch.conditions.some(({ condition }) => isEquality(spec, first?.field, condition));
-  if (!lowCardinality?.followedBy.includes(second?.field ?? '') || direct) return [branch];
+  if (!lowCardinality?.indexedWith.includes(second?.field ?? '') || direct) return [branch];
   if (!position) return [{ ...branch, valueRange: 'all' }];
   return [
     { ...branch, valueRange: 'same' },
