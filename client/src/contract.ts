@@ -1573,6 +1573,16 @@ export interface components {
                 expectedUnitPrice?: components["schemas"]["Money"];
             }[];
             shipping_address?: components["schemas"]["Address"];
+            /**
+             * @description A method of `GET /v1/shipping-methods`. Without it, the cheapest one that delivers to the address. Ignored when the shop has no
+             *     methods, or when nothing of the order has to be sent.
+             */
+            shippingMethodId?: components["schemas"]["Id"];
+            /**
+             * @description The code of a discount. Upper and lower case and blanks make no difference. When other discounts save more, they are used instead
+             *     of it, and the code is not used up.
+             */
+            discountCode?: string;
             /** @description The expected total cost. When the order costs a different amount, it is not placed. */
             expectedTotal?: components["schemas"]["Money"];
         };
@@ -1637,6 +1647,21 @@ export interface components {
             accountId: components["schemas"]["Id"];
             customer?: components["schemas"]["Customer"];
             itemsSummary: components["schemas"]["OrderItem"][];
+            shipping?: components["schemas"]["OrderShipping"];
+            discounts?: components["schemas"]["OrderDiscounts"];
+            /** @description The sum of `discounts`; absent when there is none. */
+            discountTotal?: components["schemas"]["Money"];
+            taxes?: components["schemas"]["OrderTaxes"];
+            /** @description The sum of `taxes`; absent when the shop configured no taxes. */
+            taxTotal?: components["schemas"]["Money"];
+            /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
+            pricesIncludeTax?: boolean;
+            /**
+             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @constant
+             */
+            taxExempt?: true;
+            /** @description What the customer pays: the lines and shipping, less the discounts, and the taxes when prices do not include them. */
             totalCost: components["schemas"]["Money"];
             currency: components["schemas"]["Currency"];
             shipping_address?: components["schemas"]["AddressView"];
@@ -1647,6 +1672,12 @@ export interface components {
             payment?: components["schemas"]["Payment"];
             cancellation?: components["schemas"]["CancellationView"];
         };
+        /** @description The discounts of the order, with what they save at present; absent when there is none. */
+        OrderDiscounts: {
+            name: string;
+            code?: string;
+            amount: components["schemas"]["Money"];
+        }[];
         /**
          * @example {
          *       "items": [
@@ -1730,7 +1761,14 @@ export interface components {
              */
             cancelledQuantity?: number;
             unitPrice: components["schemas"]["Money"];
+            /** @description The price of the units, before discounts. */
             lineTotal: components["schemas"]["Money"];
+            /** @description The share of the line in the discounts of the order; absent when it has none. */
+            discount?: components["schemas"]["Money"];
+            /** @description In percent; absent when no tax applies. */
+            taxRate?: components["schemas"]["TaxRateInPercent"];
+            /** @description The tax of the line, after discounts; absent when no tax applies. */
+            tax?: components["schemas"]["Money"];
         };
         /**
          * @example {
@@ -1768,6 +1806,34 @@ export interface components {
             items: components["schemas"]["OrderView"][];
             pagination: components["schemas"]["Pagination"];
         };
+        /** @description How the order is sent, with the price at the time of the order. Absent when the shop has no methods, or nothing is sent. */
+        OrderShipping: {
+            methodId: components["schemas"]["Id"];
+            name: components["schemas"]["TextByLanguage"];
+            /** @description The days that the delivery usually takes. */
+            days?: {
+                /** Format: int32 */
+                from: number;
+                /** Format: int32 */
+                to: number;
+            };
+            /** @description Before discounts. */
+            price: components["schemas"]["Money"];
+            /** @description The share of shipping in the discounts of the order; absent when it has none. */
+            discount?: components["schemas"]["Money"];
+            /** @description In percent; absent when no tax applies. */
+            taxRate?: components["schemas"]["TaxRateInPercent"];
+            /** @description The tax of shipping, after discounts; absent when no tax applies. */
+            tax?: components["schemas"]["Money"];
+        };
+        /** @description The taxes by rate. Each is rounded once, on the sum of its lines and of shipping. Absent when the shop configured no taxes. */
+        OrderTaxes: {
+            name: string;
+            rate: components["schemas"]["TaxRateInPercent"];
+            /** @description What is taxed, without the tax. */
+            base: components["schemas"]["Money"];
+            amount: components["schemas"]["Money"];
+        }[];
         /** @description An order, or the members of it that `fields` names. */
         OrderView: {
             id?: components["schemas"]["Id"];
@@ -1777,6 +1843,21 @@ export interface components {
             accountId?: components["schemas"]["Id"];
             customer?: components["schemas"]["Customer"];
             itemsSummary?: components["schemas"]["OrderItem"][];
+            shipping?: components["schemas"]["OrderShipping"];
+            discounts?: components["schemas"]["OrderDiscounts"];
+            /** @description The sum of `discounts`; absent when there is none. */
+            discountTotal?: components["schemas"]["Money"];
+            taxes?: components["schemas"]["OrderTaxes"];
+            /** @description The sum of `taxes`; absent when the shop configured no taxes. */
+            taxTotal?: components["schemas"]["Money"];
+            /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
+            pricesIncludeTax?: boolean;
+            /**
+             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @constant
+             */
+            taxExempt?: true;
+            /** @description What the customer pays: the lines and shipping, less the discounts, and the taxes when prices do not include them. */
             totalCost?: components["schemas"]["Money"];
             currency?: components["schemas"]["Currency"];
             shipping_address?: components["schemas"]["AddressView"];
@@ -1819,6 +1900,21 @@ export interface components {
         };
         /** @enum {unknown} */
         OrdersStatus: "pending" | "processing" | "shipped" | "delivered" | "cancelled";
+        /**
+         * @description In percent, with up to 4 decimals.
+         * @example 8.1
+         */
+        TaxRateInPercent: number;
+        /**
+         * @description A text in one or several languages, by their tags of BCP 47.
+         * @example {
+         *       "en": "Standard",
+         *       "de": "Standardversand"
+         *     }
+         */
+        TextByLanguage: {
+            [key: string]: string;
+        };
         /**
          * @description How a parcel can be followed.
          * @example {
@@ -3036,7 +3132,7 @@ export interface components {
          * @description `insufficient-stock`, listing the lines with the units that are available, and products that cannot be ordered;
          *     `hold-limit`, when the account has too many orders, or units in them, that nobody has begun to process, or the accounts in its
          *     network without a verified e-mail address have too many units; `price-changed`, with
-         *     old and new amounts; or `request-in-progress`. Nothing was ordered.
+         *     old and new amounts; `discount-not-applicable`, with the reason; or `request-in-progress`. Nothing was ordered.
          */
         OrderConflict: {
             headers: {
@@ -3047,7 +3143,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code: "insufficient-stock" | "hold-limit" | "price-changed" | "request-in-progress";
+                    code: "insufficient-stock" | "hold-limit" | "price-changed" | "discount-not-applicable" | "request-in-progress";
                 };
             };
         };
@@ -3064,7 +3160,10 @@ export interface components {
                 };
             };
         };
-        /** @description `product-not-available`, listing the lines, when nothing else is wrong; or `idempotency-key-reused`. */
+        /**
+         * @description `product-not-available`, listing the lines, when nothing else is wrong; `not-delivered-there`, when no shipping method, or not the
+         *     given one, delivers the order to the address; or `idempotency-key-reused`.
+         */
         OrderUnprocessable: {
             headers: {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -3073,7 +3172,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code: "product-not-available" | "idempotency-key-reused";
+                    code: "product-not-available" | "not-delivered-there" | "idempotency-key-reused";
                 };
             };
         };

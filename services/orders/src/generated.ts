@@ -46,6 +46,21 @@ export interface components {
             readonly accountId?: components["schemas"]["Id"];
             readonly customer?: components["schemas"]["Customer"];
             readonly itemsSummary?: readonly components["schemas"]["OrderItem"][];
+            readonly shipping?: components["schemas"]["OrderShipping"];
+            readonly discounts?: components["schemas"]["OrderDiscounts"];
+            /** @description The sum of `discounts`; absent when there is none. */
+            readonly discountTotal?: components["schemas"]["Money"];
+            readonly taxes?: components["schemas"]["OrderTaxes"];
+            /** @description The sum of `taxes`; absent when the shop configured no taxes. */
+            readonly taxTotal?: components["schemas"]["Money"];
+            /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
+            readonly pricesIncludeTax?: boolean;
+            /**
+             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @constant
+             */
+            readonly taxExempt?: true;
+            /** @description What the customer pays: the lines and shipping, less the discounts, and the taxes when prices do not include them. */
             readonly totalCost?: components["schemas"]["Money"];
             readonly currency?: components["schemas"]["Currency"];
             readonly shipping_address?: components["schemas"]["Address"];
@@ -83,7 +98,14 @@ export interface components {
              */
             readonly cancelledQuantity?: number;
             readonly unitPrice: components["schemas"]["Money"];
+            /** @description The price of the units, before discounts. */
             readonly lineTotal: components["schemas"]["Money"];
+            /** @description The share of the line in the discounts of the order; absent when it has none. */
+            readonly discount?: components["schemas"]["Money"];
+            /** @description In percent; absent when no tax applies. */
+            readonly taxRate?: components["schemas"]["TaxRateInPercent"];
+            /** @description The tax of the line, after discounts; absent when no tax applies. */
+            readonly tax?: components["schemas"]["Money"];
         };
         /**
          * Format: double
@@ -91,6 +113,55 @@ export interface components {
          * @example 19.99
          */
         readonly Money: number;
+        /**
+         * @description In percent, with up to 4 decimals.
+         * @example 8.1
+         */
+        readonly TaxRateInPercent: number;
+        /** @description How the order is sent, with the price at the time of the order. Absent when the shop has no methods, or nothing is sent. */
+        readonly OrderShipping: {
+            readonly methodId: components["schemas"]["Id"];
+            readonly name: components["schemas"]["TextByLanguage"];
+            /** @description The days that the delivery usually takes. */
+            readonly days?: {
+                /** Format: int32 */
+                readonly from: number;
+                /** Format: int32 */
+                readonly to: number;
+            };
+            /** @description Before discounts. */
+            readonly price: components["schemas"]["Money"];
+            /** @description The share of shipping in the discounts of the order; absent when it has none. */
+            readonly discount?: components["schemas"]["Money"];
+            /** @description In percent; absent when no tax applies. */
+            readonly taxRate?: components["schemas"]["TaxRateInPercent"];
+            /** @description The tax of shipping, after discounts; absent when no tax applies. */
+            readonly tax?: components["schemas"]["Money"];
+        };
+        /**
+         * @description A text in one or several languages, by their tags of BCP 47.
+         * @example {
+         *       "en": "Standard",
+         *       "de": "Standardversand"
+         *     }
+         */
+        readonly TextByLanguage: {
+            readonly [key: string]: string;
+        };
+        /** @description The discounts of the order, with what they save at present; absent when there is none. */
+        readonly OrderDiscounts: readonly {
+            readonly name: string;
+            readonly code?: string;
+            readonly amount: components["schemas"]["Money"];
+        }[];
+        /** @description The taxes by rate. Each is rounded once, on the sum of its lines and of shipping. Absent when the shop configured no taxes. */
+        readonly OrderTaxes: readonly {
+            readonly name: string;
+            readonly rate: components["schemas"]["TaxRateInPercent"];
+            /** @description What is taxed, without the tax. */
+            readonly base: components["schemas"]["Money"];
+            readonly amount: components["schemas"]["Money"];
+        }[];
         /**
          * @description ISO 4217 code. The whole shop has one currency.
          * @example EUR
@@ -170,6 +241,16 @@ export interface components {
                 readonly expectedUnitPrice?: components["schemas"]["Money"];
             }[];
             readonly shipping_address?: components["schemas"]["Address"];
+            /**
+             * @description A method of `GET /v1/shipping-methods`. Without it, the cheapest one that delivers to the address. Ignored when the shop has no
+             *     methods, or when nothing of the order has to be sent.
+             */
+            readonly shippingMethodId?: components["schemas"]["Id"];
+            /**
+             * @description The code of a discount. Upper and lower case and blanks make no difference. When other discounts save more, they are used instead
+             *     of it, and the code is not used up.
+             */
+            readonly discountCode?: string;
             /** @description The expected total cost. When the order costs a different amount, it is not placed. */
             readonly expectedTotal?: components["schemas"]["Money"];
         };
@@ -234,6 +315,21 @@ export interface components {
             readonly accountId: components["schemas"]["Id"];
             readonly customer?: components["schemas"]["Customer"];
             readonly itemsSummary: readonly components["schemas"]["OrderItem"][];
+            readonly shipping?: components["schemas"]["OrderShipping"];
+            readonly discounts?: components["schemas"]["OrderDiscounts"];
+            /** @description The sum of `discounts`; absent when there is none. */
+            readonly discountTotal?: components["schemas"]["Money"];
+            readonly taxes?: components["schemas"]["OrderTaxes"];
+            /** @description The sum of `taxes`; absent when the shop configured no taxes. */
+            readonly taxTotal?: components["schemas"]["Money"];
+            /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
+            readonly pricesIncludeTax?: boolean;
+            /**
+             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @constant
+             */
+            readonly taxExempt?: true;
+            /** @description What the customer pays: the lines and shipping, less the discounts, and the taxes when prices do not include them. */
             readonly totalCost: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
             readonly shipping_address?: components["schemas"]["Address"];
@@ -382,6 +478,20 @@ export interface components {
             readonly updatedAt: components["schemas"]["Time"];
             readonly accountId: components["schemas"]["Id"];
             readonly itemsSummary: readonly components["schemas"]["OrderItem"][];
+            readonly shipping?: components["schemas"]["OrderShipping"];
+            readonly discounts?: components["schemas"]["OrderDiscounts"];
+            /** @description The sum of `discounts`; absent when there is none. */
+            readonly discountTotal?: components["schemas"]["Money"];
+            readonly taxes?: components["schemas"]["OrderTaxes"];
+            /** @description The sum of `taxes`; absent when the shop configured no taxes. */
+            readonly taxTotal?: components["schemas"]["Money"];
+            /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
+            readonly pricesIncludeTax?: boolean;
+            /**
+             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @constant
+             */
+            readonly taxExempt?: true;
             readonly totalCost: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
             readonly cancellation?: components["schemas"]["CancellationView"];

@@ -197,7 +197,18 @@ export interface components {
                 readonly quantity: number;
                 readonly unitPrice: components["schemas"]["Money"];
                 readonly lineTotal: components["schemas"]["Money"];
+                readonly discount?: components["schemas"]["Money"];
+                readonly taxRate?: components["schemas"]["TaxRateInPercent"];
+                readonly tax?: components["schemas"]["Money"];
             }[];
+            readonly shipping?: components["schemas"]["OrderShipping"];
+            readonly discounts?: components["schemas"]["OrderDiscounts"];
+            readonly discountTotal?: components["schemas"]["Money"];
+            readonly taxes?: components["schemas"]["OrderTaxes"];
+            readonly taxTotal?: components["schemas"]["Money"];
+            readonly pricesIncludeTax?: boolean;
+            /** @constant */
+            readonly taxExempt?: true;
             readonly totalCost: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
             readonly shippingAddress?: components["schemas"]["ShippingAddress"];
@@ -455,7 +466,18 @@ export interface components {
             readonly remaining: readonly (components["schemas"]["OrderedProduct"] & {
                 readonly unitPrice: components["schemas"]["Money"];
                 readonly lineTotal: components["schemas"]["Money"];
+                readonly discount?: components["schemas"]["Money"];
+                readonly taxRate?: components["schemas"]["TaxRateInPercent"];
+                readonly tax?: components["schemas"]["Money"];
             })[];
+            readonly shipping?: components["schemas"]["OrderShipping"];
+            readonly discounts?: components["schemas"]["OrderDiscounts"];
+            readonly discountTotal?: components["schemas"]["Money"];
+            readonly taxes?: components["schemas"]["OrderTaxes"];
+            readonly taxTotal?: components["schemas"]["Money"];
+            readonly pricesIncludeTax?: boolean;
+            /** @constant */
+            readonly taxExempt?: true;
             /** @description Of the remaining units. */
             readonly totalCost: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
@@ -640,6 +662,55 @@ export interface components {
          * @example 19.99
          */
         readonly Money: number;
+        /**
+         * @description In percent, with up to 4 decimals.
+         * @example 8.1
+         */
+        readonly TaxRateInPercent: number;
+        /**
+         * @description A text in one or several languages, by their tags of BCP 47.
+         * @example {
+         *       "en": "Standard",
+         *       "de": "Standardversand"
+         *     }
+         */
+        readonly TextByLanguage: {
+            readonly [key: string]: string;
+        };
+        /** @description How the order is sent, with the price at the time of the order. Absent when the shop has no methods, or nothing is sent. */
+        readonly OrderShipping: {
+            readonly methodId: components["schemas"]["Id"];
+            readonly name: components["schemas"]["TextByLanguage"];
+            /** @description The days that the delivery usually takes. */
+            readonly days?: {
+                /** Format: int32 */
+                readonly from: number;
+                /** Format: int32 */
+                readonly to: number;
+            };
+            /** @description Before discounts. */
+            readonly price: components["schemas"]["Money"];
+            /** @description The share of shipping in the discounts of the order; absent when it has none. */
+            readonly discount?: components["schemas"]["Money"];
+            /** @description In percent; absent when no tax applies. */
+            readonly taxRate?: components["schemas"]["TaxRateInPercent"];
+            /** @description The tax of shipping, after discounts; absent when no tax applies. */
+            readonly tax?: components["schemas"]["Money"];
+        };
+        /** @description The discounts of the order, with what they save at present; absent when there is none. */
+        readonly OrderDiscounts: readonly {
+            readonly name: string;
+            readonly code?: string;
+            readonly amount: components["schemas"]["Money"];
+        }[];
+        /** @description The taxes by rate. Each is rounded once, on the sum of its lines and of shipping. Absent when the shop configured no taxes. */
+        readonly OrderTaxes: readonly {
+            readonly name: string;
+            readonly rate: components["schemas"]["TaxRateInPercent"];
+            /** @description What is taxed, without the tax. */
+            readonly base: components["schemas"]["Money"];
+            readonly amount: components["schemas"]["Money"];
+        }[];
         /**
          * @description ISO 4217 code. The whole shop has one currency.
          * @example EUR

@@ -153,6 +153,13 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     example: 'The order costs 21.98, not 19.98. Nothing was ordered.',
     remedy: 'The response lists the old and new prices. Show them, and order again with the new prices.',
   },
+  'discount-not-applicable': {
+    when:
+      'There is no discount with the `discountCode`, or it does not apply to the order: it has ended or not begun, the ' +
+      'order costs too little, has none of its products, or the discount is used up. Nothing was ordered.',
+    example: 'The code WELCOME10 is for orders from 50.00 EUR; 4.50 EUR are missing. Nothing was ordered.',
+    remedy: 'Change the order as `detail` says, or order without the code.',
+  },
   'payment-due': {
     when: 'An order was to be processed that has to be paid first, and its payment is not recorded.',
     example: 'The order is not paid. It can be processed once its payment is recorded.',
@@ -171,6 +178,15 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     when: 'A refund was reported that is more than the shop owes for the order. Nothing was recorded.',
     example: 'The refund is 30.00 EUR, but 29.00 EUR is due. Nothing was recorded.',
     remedy: 'Report the amount that is `due` or less. When more was paid back, it is to be claimed from the customer.',
+  },
+  'not-delivered-there': {
+    when:
+      'No shipping method of the shop delivers the order to the country of its address, or the method that the request ' +
+      'names does not. An address without a country counts as one in the country of the shop. Nothing was ordered.',
+    example: 'The shop does not deliver to US. It delivers to AT, CH, DE. Nothing was ordered.',
+    remedy:
+      'Show `GET /v1/shipping-methods?country=…` and let the customer choose. `country` is a code of ISO 3166-1 such ' +
+      'as `CH`.',
   },
   'product-not-available': {
     when: 'A line of the order names a product that does not exist or is not for sale at the moment.',
