@@ -103,6 +103,34 @@ export interface PricingInput {
   readonly at: Date;
 }
 
+/** What `priceOrder` returns. An order is placed only without a fault. */
+export interface PricedOrder {
+  /** Without shipping, or the given discount, when a fault concerns it. Absent when an amount is too large. */
+  readonly pricing?: Pricing;
+  readonly faults: readonly PricingFault[];
+}
+
+export type PricingFault = NotDelivered | DiscountNotApplicable | { readonly kind: 'total-too-large' };
+
+export interface NotDelivered {
+  readonly kind: 'not-delivered-there';
+  /** `weight`: methods serve the country, but the order is too heavy for them. All reasons concern the chosen method alone, if any. */
+  readonly reason: 'unknown-method' | 'country' | 'weight';
+  /** The countries that the chosen method serves, or else all methods. Absent when it is every country. */
+  readonly countries?: readonly string[];
+  /** Of `weight`: the weight of the order. */
+  readonly weightGrams?: number;
+  /** Of `weight`: the largest weight that can be sent to the country. */
+  readonly maximumWeightGrams?: number;
+}
+
+export type DiscountNotApplicable = { readonly kind: 'discount-not-applicable' } & (
+  | { readonly reason: 'not-begun'; readonly from: Date }
+  | { readonly reason: 'ended'; readonly until: Date }
+  | { readonly reason: 'other-products' }
+  | { readonly reason: 'minimum'; readonly minimumMinor: number; readonly missingMinor: number }
+);
+
 /** What an order costs and why. It is stored with the order and never changes. */
 export interface Pricing {
   /** The version of the settings. */
@@ -110,7 +138,7 @@ export interface Pricing {
   readonly taxes: PricingSettings['taxes'];
   readonly isTaxExempt?: true;
   readonly discounts: readonly { readonly id: string; readonly name: string; readonly code?: string }[];
-  /** The tax rates of the lines and of shipping, each once. */
+  /** The tax rates of the lines and of shipping, each once. Empty with `isTaxExempt`. */
   readonly rates: readonly { readonly name: string; readonly rate: string }[];
   /** In the order of the lines. */
   readonly lines: readonly {
@@ -121,8 +149,10 @@ export interface Pricing {
     readonly discountsMinor: readonly number[];
     /** The index in `rates`; absent without a tax. */
     readonly rate?: number;
+    /** With `isTaxExempt`: the tax that is taken out of the price. */
     readonly taxMinor: number;
   }[];
+  /** Absent when nothing has to be sent, or no method is configured. */
   readonly shipping?: {
     readonly methodId: string;
     readonly name: Texts;
@@ -134,29 +164,29 @@ export interface Pricing {
   };
 }
 
-/** The amounts of an order that has fewer units than were ordered, or all of them. */
+/** What the customer pays for the units of a line, or for shipping. */
+export interface Amounts {
+  /** Before discounts. */
+  readonly priceMinor: number;
+  readonly discountMinor: number;
+  /** Contained in the price, or added to it, as `Pricing.taxes` says. 0 for an exempt customer. */
+  readonly taxMinor: number;
+  /** Price less discount; and the tax when it is added; without the tax in the price for an exempt customer. */
+  readonly totalMinor: number;
+}
+
+/** The amounts of an order, or of what is left of it after cancellations and returns. */
 export interface Totals {
   /** In the order of the lines. */
-  readonly lines: readonly {
-    readonly quantity: number;
-    /** Before discounts. */
-    readonly priceMinor: number;
-    readonly discountMinor: number;
-    readonly taxMinor: number;
-    /** What the customer pays for the units: price less discount, and the tax when it is added. */
-    readonly totalMinor: number;
-  }[];
+  readonly lines: readonly (Amounts & { readonly quantity: number })[];
   /** Absent when nothing of the order has to be sent any more. */
-  readonly shipping?: {
-    readonly priceMinor: number;
-    readonly discountMinor: number;
-    readonly taxMinor: number;
-    readonly totalMinor: number;
-  };
+  readonly shipping?: Amounts;
   /** In the order of `Pricing.discounts`. */
   readonly discountsMinor: readonly number[];
   /** In the order of `Pricing.rates`. `baseMinor` is the amount without the tax. */
   readonly taxes: readonly { readonly baseMinor: number; readonly amountMinor: number }[];
+  /** The tax in the prices that an exempt customer does not pay. 0 for others, and when taxes are added. */
+  readonly exemptionMinor: number;
   /** What the customer pays. */
   readonly totalMinor: number;
 }
