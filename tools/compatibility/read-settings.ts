@@ -53,7 +53,7 @@ function valuesOf(name: string, read: Read): Node {
 /** The variables of a section that no process reads itself. */
 function listedIn(heading: string): Record<string, Node> {
   const section = sectionOf(heading);
-  const named = [...section.matchAll(/\b(?:[A-Z]+_[A-Z_]+|BOARD|PAYMENTS)\b/g)].map(([name]) => [name, {}]);
+  const named = [...section.matchAll(/\b(?:[A-Z]+_[A-Z_]+|BOARD|PAYMENTS|TAXES)\b/g)].map(([name]) => [name, {}]);
   const written = [...section.matchAll(/^#([A-Z_<>]+)=(.*)$/gm)].map(([, name = '', value]) => [
     name,
     defaultOf(value),

@@ -1,11 +1,32 @@
 // Reads the environment of the orders service as one frozen object. All configuration errors are reported together.
-import { type Environment, integer, keyList, oneOf, readConfig, url } from '@shop/shared/runtime';
+import {
+  ConfigError,
+  type Environment,
+  integer,
+  keyList,
+  oneOf,
+  optional,
+  readConfig,
+  readTogether,
+  url,
+} from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
-import { currency } from '@shop/shared/shop';
+import { country, currency } from '@shop/shared/shop';
 
 const shopCurrency = currency('SHOP_CURRENCY', 'EUR');
 
+const taxVariables = {
+  /** Whether the shop calculates taxes, and whether prices contain them. */
+  taxes: oneOf('TAXES', ['off', 'included', 'added'], 'off'),
+  /** The country of orders without an address. */
+  country: optional(country('SHOP_COUNTRY')),
+};
+
 export function readEnvironment(environment: Environment) {
+  return readTogether(environment, { settings: readVariables, country: requireCountry }).settings;
+}
+
+function readVariables(environment: Environment) {
   return readConfig(environment, {
     ...serviceVariables,
     ...callerVariables,
@@ -13,6 +34,7 @@ export function readEnvironment(environment: Environment) {
     catalogueUrl: url('CATALOGUE_URL', ['http', 'https']),
     currency: shopCurrency,
     pendingHours: integer('ORDER_PENDING_HOURS', { min: 0, max: 87_600, fallback: 72 }),
+    ...taxVariables,
     payments: oneOf('PAYMENTS', ['off', 'required'], 'off'),
     /** The maximum number of unprocessed orders of one account; 0 for no limit. */
     holdOrders: integer('HOLD_ORDERS', { min: 0, max: 1_000_000, fallback: 10 }),
@@ -26,6 +48,14 @@ export function readEnvironment(environment: Environment) {
     orderEmailVerification: oneOf('ORDER_EMAIL_VERIFICATION', ['off', 'required'], 'off'),
     paymentDueMinutes: integer('PAYMENT_DUE_MINUTES', { min: 1, max: 525_600, fallback: 60 }),
   });
+}
+
+/** @throws ConfigError when the shop calculates taxes and has no country */
+function requireCountry(environment: Environment): void {
+  const { taxes, country } = readConfig(environment, taxVariables);
+  if (taxes !== 'off' && country === undefined) {
+    throw new ConfigError([`SHOP_COUNTRY is required when TAXES is ${taxes}`]);
+  }
 }
 
 /** Returns the configuration of the operator's functions. */

@@ -4,9 +4,11 @@ import type { Log } from '@shop/shared/runtime';
 import type { operations } from './generated.ts';
 import type { HoldSettings } from './order/hold-limits.ts';
 import type { Orders } from './order/order.ts';
+import type { SettingsReader } from './settings/pricing-settings.ts';
 
 export interface OrdersContext extends IdempotencyContext {
   readonly orders: Orders;
+  readonly pricingSettings: SettingsReader;
   readonly catalogue: InternalClient;
   readonly log: Log;
   readonly holdSettings: HoldSettings;
@@ -23,7 +25,13 @@ export interface OrdersContext extends IdempotencyContext {
 /** The part of the context that reading and advancing orders needs. Placing an order also needs the catalogue. */
 export type OrderStore = Omit<
   OrdersContext,
-  'catalogue' | 'log' | 'holdSettings' | 'holdNetworkUnits' | 'needsVerifiedEmail' | 'paymentDueMinutes'
+  | 'pricingSettings'
+  | 'catalogue'
+  | 'log'
+  | 'holdSettings'
+  | 'holdNetworkUnits'
+  | 'needsVerifiedEmail'
+  | 'paymentDueMinutes'
 >;
 
 /** The function of an operation, with the types of its contract. */

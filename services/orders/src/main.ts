@@ -17,6 +17,7 @@ import { startCounting } from './order/count-orders.ts';
 import { eraseOrders } from './order/erase-orders.ts';
 import { observeOrders } from './order/measure-orders.ts';
 import { openOrders } from './order/order.ts';
+import { openPricingSettings } from './settings/pricing-settings.ts';
 
 await startService({
   name: 'orders',
@@ -28,6 +29,7 @@ await startService({
     const context: OrdersContext = {
       database,
       orders: openOrders(config.currency, createCursors(config.cursorKeys)),
+      pricingSettings: openPricingSettings(database, config),
       catalogue: callService('catalogue', config.catalogueUrl),
       log,
       holdSettings: { orders: config.holdOrders, units: config.holdUnits },

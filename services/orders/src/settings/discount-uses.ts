@@ -1,0 +1,55 @@
+// Counts the orders that use a discount, exactly under concurrent orders.
+import { sql, type Transaction } from '@shop/shared/database';
+import type { Discount } from '../pricing/pricing.ts';
+
+/** The account of the row that counts the orders of all accounts. */
+export const allAccounts = '00000000-0000-0000-0000-000000000000';
+
+type Counted = Pick<Discount, 'id' | 'uses' | 'usesPerAccount'>;
+
+/**
+ * Counts one use of each discount that has `uses` or `usesPerAccount`, in the transaction of the order. The rows are
+ * locked in the order of their keys, so that concurrent orders never wait for each other in a circle.
+ * @returns the first discount that is used up; the caller has to roll the transaction back then
+ */
+export async function countUse<Each extends Counted>(
+  tx: Transaction,
+  discounts: readonly Each[],
+  accountId: string,
+): Promise<Each | undefined> {
+  for (const discount of [...discounts].sort((a, b) => (a.id < b.id ? -1 : 1))) {
+    const { id, uses, usesPerAccount } = discount;
+    if (uses !== undefined && !(await countOne(tx, id, allAccounts, uses))) return discount;
+    if (usesPerAccount !== undefined && !(await countOne(tx, id, accountId, usesPerAccount))) return discount;
+  }
+  return undefined;
+}
+
+/** Returns false when the row has reached its maximum. */
+async function countOne(tx: Transaction, discountId: string, accountId: string, maximum: number): Promise<boolean> {
+  const counted = await sql(
+    tx,
+    `INSERT INTO discount_uses AS present (discount_id, account_id, used) VALUES ($1, $2, 1)
+     ON CONFLICT (discount_id, account_id) DO UPDATE SET used = present.used + 1 WHERE present.used < $3
+     RETURNING used`,
+    [discountId, accountId, maximum],
+  );
+  return counted.length > 0;
+}
+
+/**
+ * Takes back what `countUse` counted for one order. Discounts without a bound have no rows and are ignored. The caller
+ * calls it once for each order.
+ */
+export async function giveBackUse(tx: Transaction, discountIds: readonly string[], accountId: string): Promise<void> {
+  if (discountIds.length === 0) return;
+  await sql(
+    tx,
+    `UPDATE discount_uses AS present SET used = present.used - 1
+     FROM (SELECT discount_id, account_id FROM discount_uses
+           WHERE discount_id = ANY($1::uuid[]) AND account_id IN ($2, '${allAccounts}')
+           ORDER BY discount_id, account_id FOR UPDATE) AS locked
+     WHERE present.discount_id = locked.discount_id AND present.account_id = locked.account_id AND present.used > 0`,
+    [discountIds, accountId],
+  );
+}
