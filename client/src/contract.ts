@@ -2086,6 +2086,9 @@ export interface components {
             lowStockThreshold?: components["schemas"]["LowStockThreshold"];
             images?: components["schemas"]["Images"];
             attributes?: components["schemas"]["Attributes"];
+            taxCategory?: components["schemas"]["TaxCategory"];
+            weight?: components["schemas"]["Weight"];
+            shipped?: components["schemas"]["Shipped"];
         };
         NumberConditions: {
             /** Format: double */
@@ -2139,6 +2142,9 @@ export interface components {
             sku?: components["schemas"]["Sku"];
             images?: components["schemas"]["ImagesView"];
             attributes?: components["schemas"]["Attributes"];
+            taxCategory?: components["schemas"]["TaxCategory"];
+            weight?: components["schemas"]["Weight"];
+            shipped?: components["schemas"]["Shipped"];
             inStock: boolean;
             stock?: components["schemas"]["ProductStock"];
             archived?: components["schemas"]["Archived"];
@@ -2342,6 +2348,10 @@ export interface components {
             lowStockThreshold?: number | null;
             sku?: string | null;
             images?: components["schemas"]["Images"] | null;
+            taxCategory?: string | null;
+            /** Format: double */
+            weight?: number | null;
+            shipped?: boolean | null;
             currency?: components["schemas"]["Currency"];
             stock?: number | {
                 /**
@@ -2409,7 +2419,7 @@ export interface components {
                 limit?: number;
                 cursor?: string;
             };
-            fields?: ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "lowStockThreshold" | "sku" | "images" | "attributes" | "createdAt" | "updatedAt" | "archived")[];
+            fields?: ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "lowStockThreshold" | "sku" | "images" | "attributes" | "taxCategory" | "weight" | "shipped" | "createdAt" | "updatedAt" | "archived")[];
         };
         /**
          * @description Returned only to callers with `catalogue:write`.
@@ -2451,6 +2461,9 @@ export interface components {
             sku?: components["schemas"]["Sku"];
             images?: components["schemas"]["ImagesView"];
             attributes?: components["schemas"]["Attributes"];
+            taxCategory?: components["schemas"]["TaxCategory"];
+            weight?: components["schemas"]["Weight"];
+            shipped?: components["schemas"]["Shipped"];
             inStock?: boolean;
             stock?: components["schemas"]["ProductStock"];
             archived?: components["schemas"]["Archived"];
@@ -2465,6 +2478,8 @@ export interface components {
         Rating: number;
         /** @description Words to search for, as `desk lamps`; at least one letter or digit. */
         SearchText: string;
+        /** @description Whether the product is sent to the customer. `false` for a product such as a download or a voucher; absent means `true`. */
+        Shipped: boolean;
         ShortTextConditions: {
             eq?: string;
             ne?: string | string[];
@@ -2520,6 +2535,8 @@ export interface components {
              */
             available: number;
         };
+        /** @description The category whose tax rates apply to the product. Returned only to callers with `catalogue:write`, and absent for a product of the category `standard` that was given none. */
+        TaxCategory: string;
         TextConditions: {
             eq?: string;
             ne?: string | string[];
@@ -2536,6 +2553,12 @@ export interface components {
             /** @description At most 100 values. */
             in?: components["schemas"]["Moment"][];
         };
+        /**
+         * Format: double
+         * @description In kilograms, with at most three decimals. Absent when it is unknown.
+         * @example 0.35
+         */
+        Weight: number;
     };
     responses: {
         /** @description `account-blocked`: the password is right, and the shop has blocked the account. A log-in with a wrong password gets the same response as without an account. */

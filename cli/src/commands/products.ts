@@ -20,8 +20,8 @@ const about = `
 A file has one product on each line: CSV with the names of the columns in the first line, or JSON lines. Required are
 externalKey, name, brand, category and price. Optional are the other columns of an exported file. externalKey is the
 sku and identifies a product: a line with a known key changes that product. Members whose columns a CSV file lacks stay
-unchanged, so a price list needs externalKey and price only. An absent status, stock, lowStockThreshold, images or
-attributes stays unchanged, too.`;
+unchanged, so a price list needs externalKey and price only. An absent description or rating is removed, and other
+members stay unchanged.`;
 
 export function productsCommand(): Command {
   const command = new Command('products');

@@ -48,6 +48,9 @@ export interface components {
             readonly sku?: components["schemas"]["Sku"];
             readonly images?: components["schemas"]["Images"];
             readonly attributes?: components["schemas"]["Attributes"];
+            readonly taxCategory?: components["schemas"]["TaxCategory"];
+            readonly weight?: components["schemas"]["Weight"];
+            readonly shipped?: components["schemas"]["Shipped"];
             readonly inStock?: boolean;
             readonly stock?: components["schemas"]["ProductStock"];
             readonly archived?: components["schemas"]["Archived"];
@@ -101,6 +104,16 @@ export interface components {
             readonly [key: string]: string | number;
         };
         readonly AttributeName: string;
+        /** @description The category whose tax rates apply to the product. Returned only to callers with `catalogue:write`, and absent for a product of the category `standard` that was given none. */
+        readonly TaxCategory: string;
+        /**
+         * Format: double
+         * @description In kilograms, with at most three decimals. Absent when it is unknown.
+         * @example 0.35
+         */
+        readonly Weight: number;
+        /** @description Whether the product is sent to the customer. `false` for a product such as a download or a voucher; absent means `true`. */
+        readonly Shipped: boolean;
         /**
          * @description Returned only to callers with `catalogue:write`.
          * @example {
@@ -212,6 +225,9 @@ export interface components {
             readonly lowStockThreshold?: components["schemas"]["LowStockThreshold"];
             readonly images?: components["schemas"]["Images"];
             readonly attributes?: components["schemas"]["Attributes"];
+            readonly taxCategory?: components["schemas"]["TaxCategory"];
+            readonly weight?: components["schemas"]["Weight"];
+            readonly shipped?: components["schemas"]["Shipped"];
         };
         /**
          * Format: int32
@@ -248,6 +264,9 @@ export interface components {
             readonly sku?: components["schemas"]["Sku"];
             readonly images?: components["schemas"]["Images"];
             readonly attributes?: components["schemas"]["Attributes"];
+            readonly taxCategory?: components["schemas"]["TaxCategory"];
+            readonly weight?: components["schemas"]["Weight"];
+            readonly shipped?: components["schemas"]["Shipped"];
             readonly inStock: boolean;
             readonly stock?: components["schemas"]["ProductStock"];
             readonly archived?: components["schemas"]["Archived"];
@@ -288,7 +307,7 @@ export interface components {
                 readonly limit?: number;
                 readonly cursor?: string;
             };
-            readonly fields?: readonly ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "lowStockThreshold" | "sku" | "images" | "attributes" | "createdAt" | "updatedAt" | "archived")[];
+            readonly fields?: readonly ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "lowStockThreshold" | "sku" | "images" | "attributes" | "taxCategory" | "weight" | "shipped" | "createdAt" | "updatedAt" | "archived")[];
         };
         readonly IdConditions: {
             readonly eq?: components["schemas"]["Id"];
@@ -495,6 +514,10 @@ export interface components {
             readonly lowStockThreshold?: number | null;
             readonly sku?: string | null;
             readonly images?: components["schemas"]["Images"] | null;
+            readonly taxCategory?: string | null;
+            /** Format: double */
+            readonly weight?: number | null;
+            readonly shipped?: boolean | null;
             readonly currency?: components["schemas"]["Currency"];
             readonly stock?: number | {
                 /**
@@ -606,15 +629,53 @@ export interface components {
                 readonly new?: unknown;
             }[];
         };
+        /** @description Each product once. */
+        readonly WantedLines: readonly {
+            readonly productId: components["schemas"]["Id"];
+            /** Format: int32 */
+            readonly quantity: number;
+        }[];
+        /** @description A product that is not for sale has no facts beside `fault`. */
+        readonly PricedLine: {
+            readonly productId: components["schemas"]["Id"];
+            /** Format: int64 */
+            readonly quantity: number;
+            readonly name?: string;
+            /**
+             * Format: int64
+             * @description In the smallest unit of the shop's currency.
+             */
+            readonly unitPriceMinor?: number;
+            /**
+             * Format: int64
+             * @description The price that the product had 7 days ago, or its first one if it is newer.
+             */
+            readonly usualPriceMinor?: number;
+            readonly brand?: string;
+            readonly category?: string;
+            /** @description `standard` for a product that was given none. */
+            readonly taxCategory?: string;
+            /**
+             * Format: int32
+             * @description Absent when the weight is unknown.
+             */
+            readonly weightGrams?: number;
+            /** @description Whether the product is sent to the customer. */
+            readonly shipped?: boolean;
+            /** @description Why the line cannot be reserved now: the product is not for sale, or fewer units than `requested` are `available`. */
+            readonly fault?: {
+                readonly pointer: string;
+                readonly productId: components["schemas"]["Id"];
+                readonly detail: string;
+                /** Format: int32 */
+                readonly requested?: number;
+                readonly available?: number | "99+";
+            };
+        };
         readonly NewReservation: {
             readonly reservationId: components["schemas"]["Id"];
             readonly accountId: components["schemas"]["Id"];
-            /** @description Each product once. */
-            readonly lines: readonly {
-                readonly productId: components["schemas"]["Id"];
-                /** Format: int32 */
-                readonly quantity: number;
-            }[];
+            readonly lines: components["schemas"]["WantedLines"];
             /** @description The most that the account may hold in reservations of orders that nobody has begun to process, with this one. Absent when nothing is limited; such a reservation is not counted. */
             readonly holdLimits?: {
                 /** Format: int32 */
@@ -645,6 +706,17 @@ export interface components {
              * @description The price that the product had 7 days ago, or its first one if it is newer.
              */
             readonly usualPriceMinor: number;
+            readonly brand: string;
+            readonly category: string;
+            /** @description `standard` for a product that was given none. */
+            readonly taxCategory: string;
+            /**
+             * Format: int32
+             * @description Absent when the weight is unknown.
+             */
+            readonly weightGrams?: number;
+            /** @description Whether the product is sent to the customer. */
+            readonly shipped: boolean;
         };
         readonly TraceStep: {
             /** @description What the step is, such as `transition`, `event` or `e-mail`. */
@@ -1182,6 +1254,34 @@ export interface operations {
                 };
             };
             readonly 304: components["responses"]["PageNotModified"];
+        };
+    };
+    readonly priceProducts: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly lines: components["schemas"]["WantedLines"];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description All lines, also those that cannot be reserved. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly lines: readonly components["schemas"]["PricedLine"][];
+                    };
+                };
+            };
         };
     };
     readonly reserveStock: {

@@ -13,6 +13,7 @@ import { listBrands } from './operations/list-brands.ts';
 import { listCategories } from './operations/list-categories.ts';
 import { listProductHistory } from './operations/list-product-history.ts';
 import { listProducts } from './operations/list-products.ts';
+import { priceProducts } from './operations/price-products.ts';
 import { releaseReservation } from './operations/release-reservation.ts';
 import { reserveStock } from './operations/reserve-stock.ts';
 import { searchProducts } from './operations/search-products.ts';
@@ -32,6 +33,7 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   archiveProduct,
   listProductHistory,
   getStock,
+  priceProducts,
   reserveStock,
   releaseReservation,
   allocateStock,

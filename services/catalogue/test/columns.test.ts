@@ -23,6 +23,8 @@ const samples: Readonly<Record<string, readonly [first: unknown, second: unknown
   sku: ['MUG-1', 'MUG-2'],
   images: [[{ url: 'https://images.example/1.jpg', alt: 'A mug' }], []],
   attributes: [{ colour: 'blue' }, { colour: 'red' }],
+  weight: [0.35, 1.5],
+  shipped: [true, false],
 };
 const lines = writtenLines.map((line) => {
   const [first, second] = samples[line.member] ?? ['one', 'another'];

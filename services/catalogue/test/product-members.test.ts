@@ -128,6 +128,16 @@ describe('400', () => {
     [{ attributes: { colour: 'x'.repeat(101) } }, '/attributes/colour'],
     [{ attributes: Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`a${index}`, 1])) }, '/attributes'],
     [{ attributes: 'red' }, '/attributes'],
+    [{ taxCategory: '' }, '/taxCategory'],
+    [{ taxCategory: 'Reduced' }, '/taxCategory'],
+    [{ taxCategory: 'two words' }, '/taxCategory'],
+    [{ taxCategory: 'x'.repeat(51) }, '/taxCategory'],
+    [{ weight: -0.001 }, '/weight'],
+    [{ weight: 0.0001 }, '/weight'],
+    [{ weight: 1000.001 }, '/weight'],
+    [{ weight: '1' }, '/weight'],
+    [{ shipped: 'no' }, '/shipped'],
+    [{ shipped: 0 }, '/shipped'],
   ])('the products API returns 400 for %j', async (given, pointer) => {
     const answer = await create(given);
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid-request' } });

@@ -11,6 +11,17 @@ beforeAll(async () => {
 });
 afterAll(() => inventory.stop());
 
+/** The facts of a product of the tests that was given none of the optional ones. */
+const cupFacts = {
+  name: 'Cup',
+  unitPriceMinor: 1000,
+  usualPriceMinor: 1000,
+  brand: 'Acme',
+  category: 'things',
+  taxCategory: 'standard',
+  shipped: true,
+};
+
 describe('200', () => {
   it('POST /internal/reservations reserves the stock and returns names and prices', async () => {
     const cup = await inventory.product(5);
@@ -19,7 +30,7 @@ describe('200', () => {
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
       state: 'held',
-      lines: [{ productId: cup, quantity: 3, name: 'Cup', unitPriceMinor: 1000, usualPriceMinor: 1000 }],
+      lines: [{ ...cupFacts, productId: cup, quantity: 3 }],
     });
     expect(await inventory.figures(cup)).toBe('5/3/0');
     expect(await inventory.book(cup)).toBe('received 5, reserved 3');
@@ -34,6 +45,19 @@ describe('200', () => {
     await client.patch(`/v1/products/${cup}`, { token, body: { price: 11, name: 'Mug' } });
     expect((await inventory.reserve(id, { [cup]: 3 })).body).toEqual(first.body);
     expect(await inventory.figures(cup)).toBe('3/3/0');
+  });
+
+  it('POST /internal/reservations returns the facts of the product that orders prices it by, also to a retry', async () => {
+    const voucher = await inventory.product(3);
+    const { client } = inventory.services.service('catalogue');
+    const token = await inventory.services.issuer.sign({ scopes: ['catalogue:write'] });
+    const body = { taxCategory: 'reduced-1', weight: 0.125, shipped: false, brand: 'Smith', category: 'books' };
+    expect((await client.patch(`/v1/products/${voucher}`, { token, body })).status).toBe(200);
+    const id = newId();
+    const facts = { taxCategory: 'reduced-1', weightGrams: 125, shipped: false, brand: 'Smith', category: 'books' };
+    const lines = [{ ...cupFacts, ...facts, productId: voucher, quantity: 2 }];
+    expect((await inventory.reserve(id, { [voucher]: 2 })).body).toEqual({ state: 'held', lines });
+    expect((await inventory.reserve(id, { [voucher]: 2 })).body).toEqual({ state: 'held', lines });
   });
 
   it('POST /internal/reservations creates one reservation for any number of concurrent requests', async () => {

@@ -1,7 +1,9 @@
 // The calls from orders to the catalogue, against the recordings in contracts/catalogue.yaml. The catalogue does not
 // run.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createServiceTokens } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
+import { testSecret } from '@shop/shared/testing';
 import { type RecordedShop, startRecordedShop } from './recorded-shop.ts';
 
 let shop: RecordedShop;
@@ -95,6 +97,19 @@ describe('a shipment', () => {
     expect([status, body.code, body.detail]).toEqual([409, 'stock-missing', 'The catalogue refuses.']);
     expect(body.errors).toEqual([expect.objectContaining({ productId: shop.lamp, requested: 2, onHand: 1 })]);
   });
+});
+
+// No operation of orders sends this call yet.
+it('the recorded call for prices has the service token that the contract of the catalogue requires', async () => {
+  shop.catalogue.given('one lamp is on hand');
+  const lines = [
+    { productId: shop.lamp, quantity: 2 },
+    { productId: shop.chair, quantity: 1 },
+  ];
+  const call = { method: 'POST', path: '/internal/prices', body: JSON.stringify({ lines }) };
+  const token = createServiceTokens({ secrets: [testSecret], name: 'orders' }).sign('catalogue', call);
+  const headers = { Authorization: token, 'Content-Type': 'application/json' };
+  expect((await fetch(`${shop.catalogue.url}${call.path}`, { ...call, headers })).status).toBe(200);
 });
 
 it('the orders service agrees with the recordings in every call, and sends every recorded call', () => {

@@ -3,7 +3,7 @@ import { measureStatement } from './measure-statement.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A value for a parameter `$1`, `$2`, … of a statement. */
-export type SqlValue = string | number | boolean | Date | Buffer | null | readonly (string | number | null)[];
+export type SqlValue = string | number | boolean | Date | Buffer | null | readonly (string | number | boolean | null)[];
 
 /**
  * Statement → name under which each connection prepares it once. For most statements, planning costs PostgreSQL more

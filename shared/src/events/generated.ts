@@ -583,6 +583,15 @@ export interface components {
             readonly attributes?: {
                 readonly [key: string]: string | number;
             };
+            /** @description Absent when the product has none. */
+            readonly taxCategory?: string;
+            /**
+             * Format: double
+             * @description Absent when the product has none.
+             */
+            readonly weight?: number;
+            /** @description Absent when the product has none. */
+            readonly shipped?: boolean;
             readonly price: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
             readonly inStock: boolean;

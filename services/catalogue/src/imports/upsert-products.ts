@@ -193,7 +193,7 @@ interface WrittenVersion {
 }
 
 /** Returns one array for each column, so that a batch of any size is one statement. */
-function columnsOf(products: readonly GivenProduct[]): (string | number | null)[][] {
+function columnsOf(products: readonly GivenProduct[]): (string | number | boolean | null)[][] {
   const rows = products.map(({ id, row }) => [id, ...columnValues(row)]);
   return Array.from({ length: writtenColumns.length + 1 }, (_, column) => rows.map((row) => row[column] ?? null));
 }

@@ -5,12 +5,20 @@ import type { Operation } from '../context.ts';
 import type { components } from '../generated.ts';
 import { usualPriceSql } from '../product/usual-price.ts';
 import { countStock } from '../stock/measure-stock.ts';
+import {
+  factColumns,
+  isForSale,
+  type LineRow,
+  lineFault,
+  type ReservedLine,
+  reservableUnits,
+  toReservedLine,
+  type WantedLine,
+} from '../stock/order-line.ts';
 import { appendStockEvents, type MovedStock } from '../stock/stock-events.ts';
 import type { MovementCause } from '../stock/stock-ledger.ts';
 
 type ReservationInput = components['schemas']['NewReservation'];
-type WantedLine = ReservationInput['lines'][number];
-type ReservedLine = components['schemas']['ReservedLine'];
 
 /**
  * Returns 200 with `{ state: "held", lines }`, with the names and prices for the order; a retry gets the same response.
@@ -28,7 +36,7 @@ export const reserveStock: Operation<'reserveStock'> = async (request, context) 
 };
 
 /** An available line. It has a name and a price when all lines were available and were reserved now. */
-type FreeLine = (ReservedLine & MovedStock) | { readonly productId: string; readonly name: null };
+type FreeLine = (LineRow & MovedStock) | { readonly productId: string; readonly name: null };
 
 /** Without limits, the reservation is not counted for the account. A missing limit means no limit. */
 const unlimited = { orders: 2_147_483_647, units: Number.MAX_SAFE_INTEGER };
@@ -79,10 +87,7 @@ async function takeStock(
      ), free AS (
        SELECT id, quantity FROM products
        JOIN unnest($4::uuid[], $5::int[]) AS line (product_id, quantity) ON id = product_id
-       WHERE EXISTS (SELECT FROM permitted) AND (
-         status IN ('active', 'available') AND stock - reserved >= quantity
-         OR status = 'backorder' AND reserved + oversold + quantity <= 1000000000
-       )
+       WHERE EXISTS (SELECT FROM permitted) AND ${isForSale} AND ${reservableUnits} >= quantity
        ORDER BY id FOR NO KEY UPDATE OF products
      ), taken AS (
        UPDATE products SET
@@ -91,7 +96,7 @@ async function takeStock(
            WHEN 'backorder' THEN oversold + greatest(reserved + quantity - stock, 0) ELSE oversold END
        FROM free WHERE products.id = free.id AND (SELECT count(*) FROM free) = cardinality($4::uuid[])
        RETURNING products.id, quantity, name, price_minor, stock, reserved + oversold AS promised, version,
-         low_stock_threshold
+         low_stock_threshold, ${factColumns}
      ), kept AS (
        INSERT INTO reservation_lines (reservation_id, product_id, quantity, name, unit_price_minor)
        SELECT $1, id, quantity, name, price_minor FROM taken
@@ -102,6 +107,7 @@ async function takeStock(
      )
      SELECT free.id AS "productId", taken.quantity, taken.name, taken.price_minor AS "unitPriceMinor",
        ${usualPriceSql('taken.id', 'taken.price_minor')} AS "usualPriceMinor",
+       taken.brand, taken.category, taken."taxCategory", taken."weightGrams", taken.shipped,
        taken.stock, taken.promised, taken.version, taken.low_stock_threshold AS threshold,
        EXISTS (SELECT FROM permitted) AS "isPermitted", EXISTS (SELECT FROM counted) AS "isCounted"
      FROM claimed LEFT JOIN free ON true LEFT JOIN taken ON taken.id = free.id`,
@@ -132,9 +138,7 @@ async function takeStock(
   countStock(tx, 'reserved', taken);
   const changes = taken.map((line) => ({ ...line, before: { promised: line.promised - line.quantity } }));
   await appendStockEvents(tx, changes, cause);
-  return taken.map(({ productId, quantity, name, unitPriceMinor, usualPriceMinor }) => {
-    return { productId, quantity, name, unitPriceMinor, usualPriceMinor };
-  });
+  return taken.map(toReservedLine);
 }
 
 function sumOf(lines: readonly WantedLine[]): number {
@@ -179,9 +183,6 @@ async function holdRefusal(
   return new Problem('hold-limit', detail, { errors });
 }
 
-/** Error responses report at most this number of units, so that they do not reveal the stock. */
-const shownUnits = 99;
-
 /**
  * Returns every line that cannot be reserved: products that are not for sale, and missing units with the number of
  * available ones.
@@ -191,25 +192,18 @@ async function refusal(
   lines: readonly WantedLine[],
   missing: readonly WantedLine[],
 ): Promise<Problem> {
-  const sold = await sql<{ id: string; available: number }>(
+  const sold = await sql<{ id: string; reservable: number }>(
     tx,
-    `SELECT id,
-       CASE status WHEN 'backorder' THEN 1000000000 - reserved - oversold ELSE stock - reserved END AS available
-     FROM products WHERE id = ANY ($1::uuid[]) AND status <> 'pending'`,
+    `SELECT id, ${reservableUnits} AS reservable FROM products WHERE id = ANY ($1::uuid[]) AND ${isForSale}`,
     [missing.map(({ productId }) => productId)],
   );
-  let isLacking = false;
   const errors = missing.map((line): Fault => {
-    const { productId, quantity } = line;
-    const at = { pointer: `/lines/${lines.indexOf(line)}`, productId };
-    const product = sold.find(({ id }) => id === productId);
-    if (product === undefined) return { ...at, detail: 'is no product that can be ordered' };
-    isLacking = true;
+    const product = sold.find(({ id }) => id === line.productId);
     // Units may have been released since the line was rejected.
-    const units = Math.min(product.available, quantity - 1);
-    const available = units > shownUnits ? `${shownUnits}+` : units;
-    return { ...at, detail: `${quantity} requested, ${available} available`, requested: quantity, available };
+    const units = product && Math.min(product.reservable, line.quantity - 1);
+    return lineFault(lines.indexOf(line), line, units);
   });
+  const isLacking = errors.some(({ requested }) => requested !== undefined);
   const [code, detail]: [ProblemCode, string] = isLacking
     ? ['insufficient-stock', 'There is not enough stock for the order. Nothing was ordered.']
     : ['product-not-available', 'Not every product of the order is for sale. Nothing was ordered.'];
@@ -217,20 +211,21 @@ async function refusal(
 }
 
 /**
- * Returns the response to the first request while the units are reserved and the lines are equal. Returns undefined
- * when the id is used up.
+ * Returns the response to the first request while the units are reserved and the lines are equal; only the facts
+ * beside name and price are the present ones. Returns undefined when the id is used up.
  */
 async function repeated(tx: Transaction, input: ReservationInput): Promise<ReservedLine[] | undefined> {
-  const lines = await sql<ReservedLine>(
+  const lines = await sql<LineRow>(
     tx,
     `SELECT product_id AS "productId", quantity, line.name, unit_price_minor AS "unitPriceMinor",
-       ${usualPriceSql('product_id', 'unit_price_minor')} AS "usualPriceMinor"
-     FROM reservations JOIN reservation_lines AS line ON reservation_id = id
-     WHERE id = $1 AND account_id = $2 AND state = 'held'`,
+       ${usualPriceSql('product_id', 'unit_price_minor')} AS "usualPriceMinor", ${factColumns}
+     FROM reservations AS reservation JOIN reservation_lines AS line ON reservation_id = reservation.id
+     JOIN products ON products.id = product_id
+     WHERE reservation.id = $1 AND account_id = $2 AND state = 'held'`,
     [input.reservationId, input.accountId],
   );
   const same = input.lines.every(({ productId, quantity }) =>
     lines.some((line) => line.productId === productId && line.quantity === quantity),
   );
-  return same && lines.length === input.lines.length ? lines : undefined;
+  return same && lines.length === input.lines.length ? lines.map(toReservedLine) : undefined;
 }

@@ -86,7 +86,7 @@ function toMembers(row: WrittenRow, currency: string, format: Format): Readonly<
     const value = row[column];
     if (value === null) return [member, type.empty ?? null];
     // A cell with an amount has all decimals of the currency.
-    const isAmount = format === 'csv' && type.sql === 'bigint';
+    const isAmount = format === 'csv' && type.sql === 'bigint' && typeof value !== 'boolean';
     return [member, isAmount ? type.field(currency).toText(value) : type.toMember(value, currency)];
   });
   const { sku: externalKey, ...others } = Object.fromEntries(members);

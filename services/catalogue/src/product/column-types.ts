@@ -1,12 +1,12 @@
 // How the members of a product are stored: their columns in PostgreSQL, and the conversion from JSON and back.
-import { choice, decimal, type Field, type FieldType, json, text } from '@shop/shared/collection';
+import { boolean, choice, decimal, type Field, type FieldType, json, text } from '@shop/shared/collection';
 import type { Fault } from '@shop/shared/problem';
 import { findDecimals } from '@shop/shared/shop';
 
 /** The storage of a member's values. `currency` is the currency of the shop. */
 export interface ColumnType<Member, Column> {
   /** The type of the column. */
-  readonly sql: 'text' | 'bigint' | 'integer' | 'smallint';
+  readonly sql: 'text' | 'bigint' | 'integer' | 'smallint' | 'boolean';
   /** The bounds of a number in the column. */
   readonly range?: Field['range'] & object;
   field(currency: string): FieldType;
@@ -30,6 +30,11 @@ export function choiceColumn<Value extends string>(values: readonly Value[]): Co
   return { sql: 'text', field: () => type, toColumn: (member) => member, toMember: (column) => column };
 }
 
+export function booleanColumn(): ColumnType<boolean, boolean> {
+  const type = boolean();
+  return { sql: 'boolean', field: () => type, toColumn: (member) => member, toMember: (column) => column };
+}
+
 /** Whole numbers. */
 export function integerColumn(): ColumnType<number, number> {
   const type = decimal(0);
@@ -43,6 +48,15 @@ export function integerColumn(): ColumnType<number, number> {
 export function tenthsColumn(maximum: number): ColumnType<number, number> {
   const type = decimal(1);
   return scaledColumn('smallint', () => type, maximum);
+}
+
+/**
+ * Weights in kilograms with up to three decimals, stored in grams.
+ * @param maximum in grams
+ */
+export function weightColumn(maximum: number): ColumnType<number, number> {
+  const type = decimal(3);
+  return scaledColumn('integer', () => type, maximum);
 }
 
 /**

@@ -17,12 +17,14 @@ import type { Fault } from '@shop/shared/problem';
 import type { components } from '../generated.ts';
 import {
   amountColumn,
+  booleanColumn,
   type ColumnType,
   choiceColumn,
   integerColumn,
   jsonColumn,
   tenthsColumn,
   textColumn,
+  weightColumn,
 } from './column-types.ts';
 
 /** A valid product: the body of a creation, or a product after a merge patch. */
@@ -57,6 +59,8 @@ interface Written<Member> extends Shown {
 
 /** The largest price in minor units, whatever the currency. It is also the bound of the column. */
 const maximumPrice = 100_000_000_000;
+/** The largest weight in grams. It is also the bound of the column. */
+const maximumWeight = 1_000_000;
 
 export const statuses = ['available', 'active', 'backorder', 'pending'] as const;
 
@@ -94,6 +98,9 @@ export const productColumns = {
   sku: { column: 'external_key', type: textColumn(200), audience: 'staff', filter: listed, unique: true },
   images: { column: 'images', type: images, keptByImport: true },
   attributes: { column: 'attributes', type: attributes, keptByImport: true },
+  taxCategory: { column: 'tax_category', type: textColumn(50), audience: 'staff', keptByImport: true },
+  weight: { column: 'weight_grams', type: weightColumn(maximumWeight), keptByImport: true },
+  shipped: { column: 'is_shipped', type: booleanColumn(), keptByImport: true },
   createdAt: { column: 'created_at', computed: time(), filter: ordered, sort: true },
   updatedAt: { column: 'updated_at', computed: time(), filter: ordered, sort: true },
   archived: { column: '(archived_status IS NOT NULL)', computed: boolean(), filter: listed, audience: 'staff' },

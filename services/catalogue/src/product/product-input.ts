@@ -44,6 +44,6 @@ export function toInput(row: WrittenRow, currency: string, lines = writtenLines)
   return Object.fromEntries(members) as unknown as ProductInput;
 }
 
-export function columnValues(row: WrittenRow): (string | number | null)[] {
+export function columnValues(row: WrittenRow): (string | number | boolean | null)[] {
   return writtenLines.map(({ column }) => row[column]);
 }

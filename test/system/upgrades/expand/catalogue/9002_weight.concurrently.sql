@@ -1,2 +1,0 @@
-DROP INDEX CONCURRENTLY IF EXISTS products_weight;
-CREATE INDEX CONCURRENTLY products_weight ON products (weight_grams, id);
