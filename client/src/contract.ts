@@ -512,6 +512,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/quotes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Calculate what an order would cost
+         * @description For anyone, with the body of an order. The response has the lines, the shipping methods with their prices, discounts, taxes and the
+         *     total, and in `problems` everything that would refuse the order at present. Nothing is stored or reserved. `quote` lasts 15
+         *     minutes: an order with it is placed for exactly this price, or refused with what changed. With an access token, the prices and
+         *     limits are those of the account.
+         */
+        post: operations["quoteOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/orders/{orderId}": {
         parameters: {
             query?: never;
@@ -1585,6 +1608,8 @@ export interface components {
             discountCode?: string;
             /** @description The expected total cost. When the order costs a different amount, it is not placed. */
             expectedTotal?: components["schemas"]["Money"];
+            /** @description The `quote` of `POST /v1/quotes` for the same items. The order is placed only at its prices, and within 15 minutes. */
+            quote?: string;
         };
         /**
          * @example {
@@ -1661,6 +1686,8 @@ export interface components {
              * @constant
              */
             taxExempt?: true;
+            /** @description The tax in the prices that a customer with `taxExempt` does not pay; absent when prices do not include taxes. */
+            taxExemption?: components["schemas"]["Money"];
             /** @description What the customer pays: the lines and shipping, less the discounts, and the taxes when prices do not include them. */
             totalCost: components["schemas"]["Money"];
             currency: components["schemas"]["Currency"];
@@ -1857,6 +1884,8 @@ export interface components {
              * @constant
              */
             taxExempt?: true;
+            /** @description The tax in the prices that a customer with `taxExempt` does not pay; absent when prices do not include taxes. */
+            taxExemption?: components["schemas"]["Money"];
             /** @description What the customer pays: the lines and shipping, less the discounts, and the taxes when prices do not include them. */
             totalCost?: components["schemas"]["Money"];
             currency?: components["schemas"]["Currency"];
@@ -1884,6 +1913,96 @@ export interface components {
             refundDue?: components["schemas"]["Money"];
             /** @description What the shop has paid back; absent when it has paid nothing back. */
             refunded?: components["schemas"]["Money"];
+        };
+        /**
+         * @description What an order would cost, with the lines whose products exist.
+         * @example {
+         *       "itemsSummary": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 2,
+         *           "unitPrice": 14.5,
+         *           "lineTotal": 29,
+         *           "taxRate": 8.1,
+         *           "tax": 2.17
+         *         }
+         *       ],
+         *       "shipping": {
+         *         "methodId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f01",
+         *         "name": {
+         *           "en": "Standard"
+         *         },
+         *         "price": 4.9,
+         *         "taxRate": 8.1,
+         *         "tax": 0.37
+         *       },
+         *       "taxes": [
+         *         {
+         *           "name": "VAT",
+         *           "rate": 8.1,
+         *           "base": 31.36,
+         *           "amount": 2.54
+         *         }
+         *       ],
+         *       "taxTotal": 2.54,
+         *       "pricesIncludeTax": true,
+         *       "totalCost": 33.9,
+         *       "currency": "CHF",
+         *       "shippingMethods": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f01",
+         *           "name": {
+         *             "en": "Standard"
+         *           },
+         *           "price": 4.9
+         *         }
+         *       ],
+         *       "problems": [],
+         *       "quote": "q7Zl0sQ6gk3bW1vJr9y8Vd",
+         *       "validUntil": "2026-11-21T03:15:00.000Z"
+         *     }
+         */
+        Quote: {
+            itemsSummary: components["schemas"]["OrderItem"][];
+            shipping?: components["schemas"]["OrderShipping"];
+            discounts?: components["schemas"]["OrderDiscounts"];
+            /** @description The sum of `discounts`; absent when there is none. */
+            discountTotal?: components["schemas"]["Money"];
+            taxes?: components["schemas"]["OrderTaxes"];
+            /** @description The sum of `taxes`; absent when the shop configured no taxes. */
+            taxTotal?: components["schemas"]["Money"];
+            /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
+            pricesIncludeTax?: boolean;
+            /**
+             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @constant
+             */
+            taxExempt?: true;
+            /** @description The tax in the prices that a customer with `taxExempt` does not pay; absent when prices do not include taxes. */
+            taxExemption?: components["schemas"]["Money"];
+            totalCost: components["schemas"]["Money"];
+            currency: components["schemas"]["Currency"];
+            /** @description The methods that deliver the order to the address, with their prices for it, by `position`. */
+            shippingMethods: {
+                id: components["schemas"]["Id"];
+                name: components["schemas"]["TextByLanguage"];
+                price: components["schemas"]["Money"];
+                days?: {
+                    /** Format: int32 */
+                    from: number;
+                    /** Format: int32 */
+                    to: number;
+                };
+            }[];
+            /**
+             * @description What would refuse the order at present, with the codes and members of the error responses of `POST /v1/orders`. `quote` is absent
+             *     then.
+             */
+            problems: components["schemas"]["Problem"][];
+            /** @description The price for `POST /v1/orders`; absent when there are problems. */
+            quote?: string;
+            validUntil?: components["schemas"]["Time"];
         };
         /**
          * @example {
@@ -3155,7 +3274,7 @@ export interface components {
          * @description `insufficient-stock`, listing the lines with the units that are available, and products that cannot be ordered;
          *     `hold-limit`, when the account has too many orders, or units in them, that nobody has begun to process, or the accounts in its
          *     network without a verified e-mail address have too many units; `price-changed`, with
-         *     old and new amounts; `discount-not-applicable`, with the reason; or `request-in-progress`. Nothing was ordered.
+         *     old and new amounts; `quote-expired`; `discount-not-applicable`, with the reason; or `request-in-progress`. Nothing was ordered.
          */
         OrderConflict: {
             headers: {
@@ -3166,7 +3285,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code: "insufficient-stock" | "hold-limit" | "price-changed" | "discount-not-applicable" | "request-in-progress";
+                    code: "insufficient-stock" | "hold-limit" | "price-changed" | "quote-expired" | "discount-not-applicable" | "request-in-progress";
                 };
             };
         };
@@ -4601,7 +4720,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description At most 32768 bytes. */
+        /** @description At most 49152 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewOrder"];
@@ -4630,6 +4749,43 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["OrderUnprocessable"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    quoteOrder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 49152 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewOrder"];
+            };
+        };
+        responses: {
+            /** @description The price. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Quote"];
+                };
+            };
+            400: components["responses"]["InvalidOrder"];
+            401: components["responses"]["Unauthenticated"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -5699,6 +5855,12 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
     "id": "createOrder",
     "name": "orders.place",
     "keyed": true,
+    "body": true
+  },
+  "POST /v1/quotes": {
+    "id": "quoteOrder",
+    "name": "quoteOrder",
+    "keyed": false,
     "body": true
   },
   "GET /v1/orders/{orderId}": {

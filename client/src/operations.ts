@@ -74,6 +74,8 @@ export interface Operations {
     /** Record a refund that was paid. @throws ShopError of `recordRefund` */
     readonly refund: Operate<'recordRefund'>;
   };
+  /** Calculate what an order would cost. @throws ShopError of `quoteOrder` */
+  readonly quoteOrder: Operate<'quoteOrder'>;
   /** List products by criteria in a body. @throws ShopError of `searchProducts` */
   readonly products: List<'searchProducts'> & {
     /** Add a product. @throws ShopError of `createProduct` */

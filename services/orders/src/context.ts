@@ -1,4 +1,5 @@
 // The context that main.ts gives to the operations of orders.
+import type { Encryption } from '@shop/shared/auth';
 import type { IdempotencyContext, InternalClient, TypedOperation } from '@shop/shared/http';
 import type { Log } from '@shop/shared/runtime';
 import type { operations } from './generated.ts';
@@ -10,6 +11,8 @@ export interface OrdersContext extends IdempotencyContext {
   readonly orders: Orders;
   readonly pricingSettings: SettingsReader;
   readonly catalogue: InternalClient;
+  /** Encrypts quotes. */
+  readonly quotes: Encryption;
   readonly log: Log;
   readonly holdSettings: HoldSettings;
   /**
@@ -27,6 +30,7 @@ export type OrderStore = Omit<
   OrdersContext,
   | 'pricingSettings'
   | 'catalogue'
+  | 'quotes'
   | 'log'
   | 'holdSettings'
   | 'holdNetworkUnits'

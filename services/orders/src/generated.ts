@@ -60,6 +60,8 @@ export interface components {
              * @constant
              */
             readonly taxExempt?: true;
+            /** @description The tax in the prices that a customer with `taxExempt` does not pay; absent when prices do not include taxes. */
+            readonly taxExemption?: components["schemas"]["Money"];
             /** @description What the customer pays: the lines and shipping, less the discounts, and the taxes when prices do not include them. */
             readonly totalCost?: components["schemas"]["Money"];
             readonly currency?: components["schemas"]["Currency"];
@@ -253,6 +255,8 @@ export interface components {
             readonly discountCode?: string;
             /** @description The expected total cost. When the order costs a different amount, it is not placed. */
             readonly expectedTotal?: components["schemas"]["Money"];
+            /** @description The `quote` of `POST /v1/quotes` for the same items. The order is placed only at its prices, and within 15 minutes. */
+            readonly quote?: string;
         };
         /**
          * @example {
@@ -329,6 +333,8 @@ export interface components {
              * @constant
              */
             readonly taxExempt?: true;
+            /** @description The tax in the prices that a customer with `taxExempt` does not pay; absent when prices do not include taxes. */
+            readonly taxExemption?: components["schemas"]["Money"];
             /** @description What the customer pays: the lines and shipping, less the discounts, and the taxes when prices do not include them. */
             readonly totalCost: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
@@ -339,6 +345,187 @@ export interface components {
             readonly allowedActions: readonly ("cancel" | "process" | "ship" | "deliver")[];
             readonly payment?: components["schemas"]["Payment"];
             readonly cancellation?: components["schemas"]["CancellationView"];
+        };
+        /**
+         * @description What an order would cost, with the lines whose products exist.
+         * @example {
+         *       "itemsSummary": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 2,
+         *           "unitPrice": 14.5,
+         *           "lineTotal": 29,
+         *           "taxRate": 8.1,
+         *           "tax": 2.17
+         *         }
+         *       ],
+         *       "shipping": {
+         *         "methodId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f01",
+         *         "name": {
+         *           "en": "Standard"
+         *         },
+         *         "price": 4.9,
+         *         "taxRate": 8.1,
+         *         "tax": 0.37
+         *       },
+         *       "taxes": [
+         *         {
+         *           "name": "VAT",
+         *           "rate": 8.1,
+         *           "base": 31.36,
+         *           "amount": 2.54
+         *         }
+         *       ],
+         *       "taxTotal": 2.54,
+         *       "pricesIncludeTax": true,
+         *       "totalCost": 33.9,
+         *       "currency": "CHF",
+         *       "shippingMethods": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f01",
+         *           "name": {
+         *             "en": "Standard"
+         *           },
+         *           "price": 4.9
+         *         }
+         *       ],
+         *       "problems": [],
+         *       "quote": "q7Zl0sQ6gk3bW1vJr9y8Vd",
+         *       "validUntil": "2026-11-21T03:15:00.000Z"
+         *     }
+         */
+        readonly Quote: {
+            readonly itemsSummary: readonly components["schemas"]["OrderItem"][];
+            readonly shipping?: components["schemas"]["OrderShipping"];
+            readonly discounts?: components["schemas"]["OrderDiscounts"];
+            /** @description The sum of `discounts`; absent when there is none. */
+            readonly discountTotal?: components["schemas"]["Money"];
+            readonly taxes?: components["schemas"]["OrderTaxes"];
+            /** @description The sum of `taxes`; absent when the shop configured no taxes. */
+            readonly taxTotal?: components["schemas"]["Money"];
+            /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
+            readonly pricesIncludeTax?: boolean;
+            /**
+             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @constant
+             */
+            readonly taxExempt?: true;
+            /** @description The tax in the prices that a customer with `taxExempt` does not pay; absent when prices do not include taxes. */
+            readonly taxExemption?: components["schemas"]["Money"];
+            readonly totalCost: components["schemas"]["Money"];
+            readonly currency: components["schemas"]["Currency"];
+            /** @description The methods that deliver the order to the address, with their prices for it, by `position`. */
+            readonly shippingMethods: readonly {
+                readonly id: components["schemas"]["Id"];
+                readonly name: components["schemas"]["TextByLanguage"];
+                readonly price: components["schemas"]["Money"];
+                readonly days?: {
+                    /** Format: int32 */
+                    readonly from: number;
+                    /** Format: int32 */
+                    readonly to: number;
+                };
+            }[];
+            /**
+             * @description What would refuse the order at present, with the codes and members of the error responses of `POST /v1/orders`. `quote` is absent
+             *     then.
+             */
+            readonly problems: readonly components["schemas"]["Problem"][];
+            /** @description The price for `POST /v1/orders`; absent when there are problems. */
+            readonly quote?: string;
+            readonly validUntil?: components["schemas"]["Time"];
+        };
+        /** @description Problem document (RFC 9457). `code` identifies the problem; /problems/<code> explains it. */
+        readonly Problem: {
+            readonly type: string;
+            readonly title: string;
+            /** Format: int32 */
+            readonly status: number;
+            readonly detail: string;
+            /** @description The request id. */
+            readonly instance: string;
+            readonly code: string;
+            readonly errors?: readonly components["schemas"]["Fault"][];
+            /** @description The bounds that a query exceeds; with `query-too-costly`. */
+            readonly exceeded?: readonly {
+                /** @enum {string} */
+                readonly bound: "conditions" | "listValues" | "groups" | "facets";
+                /** Format: int64 */
+                readonly maximum: number;
+                /** Format: int64 */
+                readonly actual: number;
+            }[];
+            /**
+             * @description The nearest query that is accepted, in the form of the request: a query string or a search body; with
+             *     `query-too-costly`.
+             */
+            readonly nearest?: string | Record<string, never>;
+            /**
+             * @description Queries that together give what the request asks for, in the form of the request; with `query-too-costly` when only lists
+             *     of values are too long.
+             */
+            readonly split?: readonly (string | Record<string, never>)[];
+        };
+        /** @description One fault of a request. Exactly one of `pointer`, `parameter` and `header` locates it. */
+        readonly Fault: {
+            readonly detail: string;
+            /** @description JSON pointer into the body (RFC 6901). */
+            readonly pointer?: string;
+            readonly parameter?: string;
+            readonly header?: string;
+            /**
+             * Format: int64
+             * @description Position of the character within the parameter, from 1.
+             */
+            readonly position?: number;
+            /**
+             * Format: int64
+             * @description The number of the parameter among those of the same name, from 1.
+             */
+            readonly occurrence?: number;
+            /** @description The values that are accepted there. */
+            readonly accepted?: readonly string[];
+            /** @description The product that the fault is about. */
+            readonly productId?: components["schemas"]["Id"];
+            /**
+             * Format: int64
+             * @description The total number of units that the request asks for; of orders, 1.
+             */
+            readonly requested?: number;
+            /** @description The number of units that can be ordered at the moment. `99+` stands for more than 99. */
+            readonly available?: number | "99+";
+            /**
+             * Format: int64
+             * @description The number of units on hand that the request can use.
+             */
+            readonly onHand?: number;
+            /**
+             * Format: int64
+             * @description The units of the product that the order still has.
+             */
+            readonly remaining?: number;
+            /**
+             * @description What a limit is about: orders that nobody has begun to process, or the units in them.
+             * @enum {unknown}
+             */
+            readonly bound?: "orders" | "units";
+            /**
+             * Format: int64
+             * @description The most that the account, or the accounts in its network, may hold.
+             */
+            readonly limit?: number;
+            /**
+             * Format: int64
+             * @description What the account, or the accounts in its network, hold at present.
+             */
+            readonly held?: number;
+            /** @description The expected price. */
+            readonly old?: components["schemas"]["Money"];
+            /** @description The current price. */
+            readonly new?: components["schemas"]["Money"];
+            /** @description The amount that is due. */
+            readonly due?: components["schemas"]["Money"];
         };
         /**
          * @example {
@@ -492,6 +679,8 @@ export interface components {
              * @constant
              */
             readonly taxExempt?: true;
+            /** @description The tax in the prices that a customer with `taxExempt` does not pay; absent when prices do not include taxes. */
+            readonly taxExemption?: components["schemas"]["Money"];
             readonly totalCost: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
             readonly cancellation?: components["schemas"]["CancellationView"];
@@ -700,6 +889,30 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Order"];
+                };
+            };
+        };
+    };
+    readonly quoteOrder: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewOrder"];
+            };
+        };
+        readonly responses: {
+            /** @description The price. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Quote"];
                 };
             };
         };

@@ -1,5 +1,6 @@
 // Starts orders.
 import { fileURLToPath } from 'node:url';
+import { createEncryption } from '@shop/shared/auth';
 import { createCursors } from '@shop/shared/collection';
 import { assertCurrency } from '@shop/shared/database';
 import { startErasing, startService } from '@shop/shared/service';
@@ -31,6 +32,7 @@ await startService({
       orders: openOrders(config.currency, createCursors(config.cursorKeys)),
       pricingSettings: openPricingSettings(database, config),
       catalogue: callService('catalogue', config.catalogueUrl),
+      quotes: createEncryption(config.internalSecrets, 'quotes'),
       log,
       holdSettings: { orders: config.holdOrders, units: config.holdUnits },
       holdNetworkUnits: config.holdNetworkUnits,

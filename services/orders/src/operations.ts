@@ -10,6 +10,7 @@ import { getOrder } from './operations/get-order.ts';
 import { getOrderHistory } from './operations/get-order-history.ts';
 import { listOrders } from './operations/list-orders.ts';
 import { processOrder } from './operations/process-order.ts';
+import { quoteOrder } from './operations/quote-order.ts';
 import { recordPayment } from './operations/record-payment.ts';
 import { recordRefund } from './operations/record-refund.ts';
 import { resolveReservation } from './operations/resolve-reservation.ts';
@@ -18,6 +19,7 @@ import { traceOrder } from './operations/trace-order.ts';
 
 export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   createOrder,
+  quoteOrder,
   listOrders,
   getOrder,
   getOrderHistory,

@@ -27,6 +27,11 @@ export interface NewProduct {
   readonly price?: number;
   readonly status?: string;
   readonly name?: string;
+  readonly brand?: string;
+  readonly category?: string;
+  readonly taxCategory?: string;
+  readonly weight?: number;
+  readonly shipped?: boolean;
 }
 
 export interface TestShop {
@@ -42,6 +47,11 @@ export interface TestShop {
    */
   product(product?: NewProduct): Promise<string>;
   stockOf(productId: string): Promise<Stock>;
+  /**
+   * Creates a shipping method, a tax rate or a discount.
+   * @returns its id
+   */
+  configure(path: 'shipping-methods' | 'tax-rates' | 'discounts', body: object): Promise<string>;
   /** Places an order; a number stands for one product's quantity. */
   order(customer: Customer, items: Readonly<Record<string, number>>, options?: CallOptions): Promise<TestAnswer>;
   act(who: Customer, orderId: string, action: string, options?: CallOptions): Promise<TestAnswer>;
@@ -60,16 +70,28 @@ export async function startShop(options: StartOptions = {}): Promise<TestShop> {
     const accountId = newId();
     return { accountId, token: await services.issuer.sign({ accountId, scopes }) };
   };
-  const staff = await customer('catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write');
+  const staff = await customer(
+    'catalogue:write',
+    'orders:fulfil',
+    'orders:read-all',
+    'payments:write',
+    'settings:write',
+  );
   return {
     services,
     orders,
     catalogue,
     staff,
     customer,
-    async product({ stock = 10, price = 9.99, status = 'active', name = 'Cup' } = {}) {
-      const body = { name, brand: 'Acme', category: 'Kitchen', price, status, stock };
+    async product(product = {}) {
+      const usual = { name: 'Cup', brand: 'Acme', category: 'Kitchen', price: 9.99, status: 'active', stock: 10 };
+      const body = { ...usual, ...product };
       const answer = await catalogue.post('/v1/products', { token: staff.token, body });
+      return String(answer.body.id);
+    },
+    async configure(path, body) {
+      const answer = await orders.post(`/v1/${path}`, { token: staff.token, body });
+      if (answer.status !== 201) throw new Error(answer.text);
       return String(answer.body.id);
     },
     async stockOf(productId) {

@@ -209,6 +209,7 @@ export interface components {
             readonly pricesIncludeTax?: boolean;
             /** @constant */
             readonly taxExempt?: true;
+            readonly taxExemption?: components["schemas"]["Money"];
             readonly totalCost: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
             readonly shippingAddress?: components["schemas"]["ShippingAddress"];
@@ -478,6 +479,7 @@ export interface components {
             readonly pricesIncludeTax?: boolean;
             /** @constant */
             readonly taxExempt?: true;
+            readonly taxExemption?: components["schemas"]["Money"];
             /** @description Of the remaining units. */
             readonly totalCost: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];

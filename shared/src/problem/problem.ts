@@ -26,6 +26,7 @@ export const problems = {
   'stock-changed': { status: 409, title: 'The stock has changed' },
   'stock-missing': { status: 409, title: 'Units are not on hand' },
   'price-changed': { status: 409, title: 'A price has changed' },
+  'quote-expired': { status: 409, title: 'The quote has expired' },
   'discount-not-applicable': { status: 409, title: 'The discount does not apply' },
   'payment-due': { status: 409, title: 'The order is not paid' },
   'payment-amount-differs': { status: 409, title: 'The payment is not the amount that is due' },

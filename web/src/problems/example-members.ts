@@ -79,16 +79,16 @@ export const exampleMembers: Readonly<Partial<Record<ProblemCode, ExampleMembers
     ],
   },
   'discount-not-applicable': {
-    errors: [{ pointer: '/discountCode', detail: 'is for orders from 50.00; 4.50 are missing', minimum: 50, missing: 4.5 }],
+    errors: [
+      { pointer: '/discountCode', detail: 'is for orders from 50.00; 4.50 are missing', minimum: 50, missing: 4.5 },
+    ],
   },
   'payment-amount-differs': { errors: [{ pointer: '/amount', detail: 'is 19.00, but 29.00 is due', due: 29 }] },
   'refund-exceeds-due': { errors: [{ pointer: '/amount', detail: 'is 30.00, but 29.00 is due', due: 29 }] },
   'precondition-failed': { errors: [{ header: 'If-Match', detail: 'names no version that is current' }] },
   'unsupported-media-type': { errors: [{ header: 'Content-Type', detail: 'must be application/json' }] },
   'not-delivered-there': {
-    errors: [
-      { pointer: '/shipping_address/country', detail: 'is not delivered to', countries: ['AT', 'CH', 'DE'] },
-    ],
+    errors: [{ pointer: '/shipping_address/country', detail: 'is not delivered to', countries: ['AT', 'CH', 'DE'] }],
   },
   'product-not-available': {
     errors: [{ pointer: '/items/0', detail: 'is no product that can be ordered', productId }],

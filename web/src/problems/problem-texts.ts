@@ -153,6 +153,11 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     example: 'The order costs 21.98, not 19.98. Nothing was ordered.',
     remedy: 'The response lists the old and new prices. Show them, and order again with the new prices.',
   },
+  'quote-expired': {
+    when: 'The `quote` of an order is older than 15 minutes. Nothing was ordered.',
+    example: 'The quote was valid until 2026-11-21T03:15:00.000Z. Nothing was ordered.',
+    remedy: 'Get a new quote with `POST /v1/quotes`, show its price, and order again.',
+  },
   'discount-not-applicable': {
     when:
       'There is no discount with the `discountCode`, or it does not apply to the order: it has ended or not begun, the ' +

@@ -18,6 +18,9 @@ export interface Labels {
   readonly total: string;
   readonly carrier: string;
   readonly trackingNumber: string;
+  readonly shipping: string;
+  /** Stands before the name of a tax that the prices contain. */
+  readonly including: string;
 }
 
 /** The language and locale of an e-mail. */

@@ -12,7 +12,7 @@ export function valuesOf(occasion: Occasion, wording: Wording, tokens: TokenOpen
       const { orderId, items, totalCost: amount, currency, shippingAddress, paymentDueAt } = occasion.details;
       return {
         orderId,
-        lines: amounts(items, amount, currency, wording),
+        lines: amounts(items, occasion.details, wording),
         ...(paymentDueAt !== undefined && {
           amount: money({ amount, currency }, wording),
           payBy: minuteOf(paymentDueAt, wording),
@@ -43,9 +43,9 @@ export function valuesOf(occasion: Occasion, wording: Wording, tokens: TokenOpen
       return { orderId, lines: units(items), cancelledBy, reason, refund: refundOf(occasion.details, wording) };
     }
     case 'order-lines-cancelled': {
-      const { orderId, items, remaining, totalCost, currency, cancelledBy } = occasion.details;
+      const { orderId, items, remaining, cancelledBy } = occasion.details;
       const reason = withoutLinks(occasion.details.reason ?? '');
-      const rest = amounts(remaining, totalCost, currency, wording);
+      const rest = amounts(remaining, occasion.details, wording);
       const refund = refundOf(occasion.details, wording);
       return { orderId, lines: units(items), remaining: rest, cancelledBy, reason, refund };
     }
@@ -96,15 +96,30 @@ function units(items: readonly Item[] | undefined): Table | undefined {
   return items && { style: 'details', rows: items.map((item) => [unitsOf(item)]) };
 }
 
+type Priced = Pick<
+  EventPayloads['order.created.v1'],
+  'shipping' | 'discounts' | 'taxes' | 'pricesIncludeTax' | 'totalCost' | 'currency'
+>;
+
+/** Returns the lines, shipping, discounts, taxes, and the total of an order. */
 function amounts(
   items: readonly (Item & { readonly lineTotal: number })[],
-  total: number,
-  currency: string,
+  { shipping, discounts = [], taxes = [], pricesIncludeTax, totalCost, currency }: Priced,
   { language, labels }: Wording,
 ): Table {
   const format = moneyFormat(language, currency);
+  const percent = percentFormat(language);
   const rows = items.map((item) => [unitsOf(item), format(item.lineTotal)]);
-  return { style: 'amounts', rows: [...rows, [labels.total, format(total)]] };
+  if (shipping !== undefined) {
+    const name = shipping.name[language] ?? Object.values(shipping.name)[0] ?? '';
+    rows.push([`${labels.shipping}: ${withoutLinks(name) ?? ''}`, format(shipping.price)]);
+  }
+  for (const { name, amount } of discounts) rows.push([withoutLinks(name) ?? '', format(-amount)]);
+  for (const { name, rate, amount } of taxes) {
+    const tax = `${withoutLinks(name) ?? ''} ${percent(rate / 100)}`;
+    rows.push([pricesIncludeTax ? `${labels.including} ${tax}` : tax, format(amount)]);
+  }
+  return { style: 'amounts', rows: [...rows, [labels.total, format(totalCost)]] };
 }
 
 interface Money {
@@ -162,6 +177,11 @@ function moneyFormat(language: string, currency: string): (amount: number) => st
     `${language} ${currency}`,
     () => new Intl.NumberFormat(language, { style: 'currency', currency, currencyDisplay: 'code' }).format,
   );
+}
+
+function percentFormat(language: string): (share: number) => string {
+  const options = { style: 'percent', maximumFractionDigits: 4 } as const;
+  return kept(`${language} percent`, () => new Intl.NumberFormat(language, options).format);
 }
 
 type Format = (value: number) => string;

@@ -90,6 +90,9 @@ function readTexts(file: string, language: string): EmailTexts {
     total: document.plain('labels.total'),
     carrier: document.plain('labels.carrier'),
     trackingNumber: document.plain('labels.trackingNumber'),
+    // Templates of release 1.1 lack these labels.
+    shipping: document.has('labels.shipping') ? document.plain('labels.shipping') : 'Shipping',
+    including: document.has('labels.including') ? document.plain('labels.including') : 'Including',
   };
   const templates = new Map<Kind, Template>(kinds.map((kind) => [kind, document.template(kind)]));
   document.refuseOthers();
@@ -133,6 +136,10 @@ class Texts {
     this.#file = file;
     this.#language = language;
     this.#unread = new Map(leaves(document, []));
+  }
+
+  has(path: string): boolean {
+    return this.#unread.has(path);
   }
 
   text(path: string): string {

@@ -2,10 +2,12 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { type Fault, Problem } from '@shop/shared/problem';
+import { remainingTotals } from '../pricing/totals.ts';
 import type { Cause, ChangedOrder } from './change-status.ts';
 import type { LockedOrder, Orders } from './order.ts';
-import { type OrderLine, readRemaining, toItem } from './order-lines.ts';
+import { hasUnits, type OrderLine, readLines, toItem, toUnits } from './order-lines.ts';
 import { findPayment, type OrderPayment, oweRefund, refundFor, waivePayment } from './order-payment.ts';
+import { type ShownOrder, toItems, toPrices } from './order-prices.ts';
 import { recordCancellation, requireCancellable } from './record-cancellation.ts';
 
 /** Units of a product in the request. The request may contain a product more than once. */
@@ -33,18 +35,25 @@ export async function cancelLines(
 ): Promise<void> {
   if (order.status === 'cancelled') return;
   requireCancellable(order);
-  const present = await readRemaining(tx, order);
+  const present = await readLines(tx, order);
   const units = addUp(lines);
   requireUnits(lines, units, present);
-  const remaining = present
-    .map((line) => ({ ...line, quantity: line.quantity - (units.get(line.productId) ?? 0) }))
-    .filter(({ quantity }) => quantity > 0);
-  if (remaining.length === 0) return recordCancellation(tx, cause, order, { actor, reason });
+  const reduced = present.map((line) => {
+    const cancelled = units.get(line.productId) ?? 0;
+    const { quantity, cancelledQuantity } = line;
+    return { ...line, quantity: quantity - cancelled, cancelledQuantity: cancelledQuantity + cancelled };
+  });
+  if (!reduced.some(hasUnits)) return recordCancellation(tx, cause, order, { actor, reason });
 
-  const { version, changedAt, totalMinor } = await reduceLines(tx, cause, order, { actor, reason, units });
+  const priced = repriced(order, reduced);
+  const totalMinor = priced?.totals.totalMinor ?? order.totalMinor - priceOf(present, units);
+  const prices = priced && {
+    itemsSummary: toItems(orders, { lines: reduced, priced }),
+    ...toPrices(orders, { priced }),
+  };
+  const { version, changedAt } = await reduceLines(tx, cause, order, { actor, reason, units, totalMinor, prices });
   const payment = await findPayment(tx, order);
   const refund = refundFor(order, payment, order.totalMinor - totalMinor);
-  const major = (minor: number): number => Number(orders.money.toJson(minor));
   await appendEvent(tx, {
     type: 'order.lines-cancelled.v1',
     subject: order.id,
@@ -60,12 +69,9 @@ export async function cancelLines(
         const quantity = units.get(line.productId);
         return quantity === undefined ? [] : [{ ...toItem(line), quantity }];
       }),
-      remaining: remaining.map((line) => ({
-        ...toItem(line),
-        unitPrice: major(line.unitPriceMinor),
-        lineTotal: major(line.unitPriceMinor * line.quantity),
-      })),
-      totalCost: major(totalMinor),
+      remaining: toItems(orders, { lines: reduced.map(toUnits), priced }).filter(hasUnits),
+      ...toPrices(orders, { priced }),
+      totalCost: Number(orders.money.toJson(totalMinor)),
       currency: orders.currency,
       reason: reason ?? null,
       cancelledAt: changedAt.toISOString(),
@@ -74,6 +80,17 @@ export async function cancelLines(
     },
   });
   if (payment !== undefined) await adjustPayment(tx, cause, order, payment, totalMinor);
+}
+
+/** Returns the amounts of an order for the units that it still has; undefined when it has no pricing. */
+function repriced({ pricing }: LockedOrder, lines: readonly OrderLine[]): ShownOrder['priced'] {
+  if (pricing === null) return undefined;
+  const gone = lines.map(({ cancelledQuantity }) => cancelledQuantity);
+  return { pricing, totals: remainingTotals(pricing, gone) };
+}
+
+function priceOf(lines: readonly OrderLine[], units: ReadonlyMap<string, number>): number {
+  return lines.reduce((sum, { productId, unitPriceMinor }) => sum + unitPriceMinor * (units.get(productId) ?? 0), 0);
 }
 
 /**
@@ -127,6 +144,10 @@ function requireUnits(
 
 interface Reduction extends Omit<LineCancellation, 'lines'> {
   readonly units: ReadonlyMap<string, number>;
+  /** The total of the remaining units. */
+  readonly totalMinor: number;
+  /** What responses show of the remaining units; undefined for an order without pricing. */
+  readonly prices: object | undefined;
 }
 
 /** Updates lines, total and history in one statement. The caller has checked that the lines contain these units. */
@@ -134,22 +155,23 @@ async function reduceLines(
   tx: Transaction,
   cause: Cause,
   order: LockedOrder,
-  { actor, reason, units }: Reduction,
-): Promise<ChangedOrder & { readonly totalMinor: number }> {
-  const [changed] = await sql<ChangedOrder & { totalMinor: number }>(
+  { actor, reason, units, totalMinor, prices }: Reduction,
+): Promise<ChangedOrder> {
+  const [changed] = await sql<ChangedOrder>(
     tx,
     `WITH reduced AS (
        UPDATE order_lines AS line SET cancelled_quantity = cancelled_quantity + given.quantity
        FROM unnest($4::uuid[], $5::int[]) AS given (product_id, quantity)
        WHERE order_id = $1 AND account_id = $2 AND line.product_id = given.product_id
-       RETURNING position, line.product_id, name, given.quantity, unit_price_minor * given.quantity AS amount
+       RETURNING position, line.product_id, name, given.quantity
      ), changed AS (
        UPDATE orders SET
          version = version + 1,
          updated_at = greatest(now(), updated_at),
-         total_minor = total_minor - (SELECT sum(amount) FROM reduced)
+         total_minor = $10,
+         prices = $11::json
        WHERE id = $1 AND account_id = $2 AND version = $3
-       RETURNING id, account_id, version, status, updated_at, total_minor
+       RETURNING id, account_id, version, status, updated_at
      ), history AS (
        INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at, reason,
          stock_released, customer_notified, cancelled_lines)
@@ -158,7 +180,7 @@ async function reduceLines(
             ORDER BY position) FROM reduced)
        FROM changed
      )
-     SELECT version, updated_at AS "changedAt", total_minor AS "totalMinor" FROM changed`,
+     SELECT version, updated_at AS "changedAt" FROM changed`,
     [
       order.id,
       order.accountId,
@@ -169,6 +191,8 @@ async function reduceLines(
       cause.caller?.accountId ?? null,
       cause.id,
       reason ?? null,
+      totalMinor,
+      prices === undefined ? null : JSON.stringify(prices),
     ],
   );
   if (changed === undefined) throw new Error(`order ${order.id} changed while it was locked`);

@@ -3,46 +3,78 @@
 import { refuseFaults, toNode } from '@shop/shared/contract';
 import type { OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';
+import type { OrdersContext } from '../context.ts';
 import type { Orders } from './order.ts';
-import type { NewOrder } from './place-order.ts';
+import { openQuote, partsOf, type QuotableOrder, type Quote } from './quote.ts';
+import { type OrderInput, toWantedLines } from './stock-reservation.ts';
 
 /** Prices in minor units; undefined where the request has none. */
 export interface ExpectedPrices {
   readonly total: number | undefined;
   /** The prices of single units, by the position of their item in the request. */
   readonly units: readonly (number | undefined)[];
+  readonly quote: Quote | undefined;
 }
 
 /** @throws Problem 400 with every fault of the request, such as an expected price with too many decimals */
-export function readExpectedPrices({ body, faults }: OperationRequest, { money }: Orders): ExpectedPrices {
+export function readExpectedPrices(
+  { body, faults }: OperationRequest,
+  { orders: { money }, quotes }: Pick<OrdersContext, 'orders' | 'quotes'>,
+): ExpectedPrices {
   const found: Fault[] = [];
   const read = (value: unknown, pointer: string): number | undefined => {
     const minor = money.fromJson(value);
     if (value !== undefined && typeof minor !== 'number') found.push({ pointer, detail: `must be ${money.expects}` });
     return typeof minor === 'number' ? minor : undefined;
   };
-  const { expectedTotal, items } = toNode(body);
+  const { expectedTotal, items, quote: text } = toNode(body);
   const total = read(expectedTotal, '/expectedTotal');
-  const units = (Array.isArray(items) ? items : []).map((item: unknown, index) =>
+  const given = Array.isArray(items) ? items : [];
+  const units = given.map((item: unknown, index) =>
     read(toNode(item).expectedUnitPrice, `/items/${index}/expectedUnitPrice`),
   );
   refuseFaults(faults, found);
-  return { total, units };
+  if (text === undefined) return { total, units, quote: undefined };
+  const lines = toWantedLines(body as OrderInput);
+  const quote = openQuote(quotes, String(text), lines);
+  if (quote === undefined)
+    refuseFaults([], [{ pointer: '/quote', detail: 'is no quote of this shop for these items' }]);
+  for (const [index, { positions }] of lines.entries())
+    for (const position of positions) units[position] ??= quote?.unitsMinor[index];
+  return { total: total ?? quote?.totalMinor, units, quote };
 }
 
 /** Returns the problem with the total or with prices of lines; undefined when all match. */
-export function checkPrices(order: NewOrder, expected: ExpectedPrices, orders: Orders): Problem | undefined {
-  const total = Number(order.totalMinor);
+export function checkPrices(order: QuotableOrder, expected: ExpectedPrices, orders: Orders): Problem | undefined {
+  const { quote } = expected;
+  if (quote !== undefined && Date.now() > Date.parse(quote.validUntil)) {
+    return new Problem('quote-expired', `The quote was valid until ${quote.validUntil}. Nothing was ordered.`, {
+      errors: [{ pointer: '/quote', detail: `was valid until ${quote.validUntil}` }],
+    });
+  }
+  const total = order.totalMinor;
   const isOtherTotal = expected.total !== undefined && expected.total !== total;
-  const lines = lineFaults(order, expected, orders, isOtherTotal);
+  const faults = [...lineFaults(order, expected, orders, isOtherTotal), ...partFaults(order, quote, orders)];
   if (!isOtherTotal) {
-    if (lines.length === 0) return undefined;
+    if (faults.length === 0) return undefined;
     const detail = 'Not every product has the expected price. Nothing was ordered.';
-    return new Problem('price-changed', detail, { errors: lines });
+    return new Problem('price-changed', detail, { errors: faults });
   }
   const { old, now, change } = comparison(expected.total, total, orders);
+  const pointer = quote === undefined ? '/expectedTotal' : '/quote';
   return new Problem('price-changed', `The order costs ${now}, not ${old}. Nothing was ordered.`, {
-    errors: [{ pointer: '/expectedTotal', detail: `is ${old}, but the order costs ${now}`, ...change }, ...lines],
+    errors: [{ pointer, detail: `is ${old}, but the order costs ${now}`, ...change }, ...faults],
+  });
+}
+
+/** Returns what differs from a quote beside the prices of lines. */
+function partFaults({ priced }: QuotableOrder, quote: Quote | undefined, orders: Orders): Fault[] {
+  if (quote === undefined) return [];
+  const parts = partsOf(priced);
+  return (['shipping', 'discount', 'tax'] as const).flatMap((part): Fault[] => {
+    if (parts[part] === quote.parts[part]) return [];
+    const { old, now, change } = comparison(quote.parts[part], parts[part], orders);
+    return [{ pointer: '/quote', detail: `has ${part} of ${old}, which is now ${now}`, part, ...change }];
   });
 }
 
@@ -50,7 +82,7 @@ export function checkPrices(order: NewOrder, expected: ExpectedPrices, orders: O
  * Returns the items with an expected price that differs from the present one. If the total differs, the items without
  * an expected price are included.
  */
-function lineFaults(order: NewOrder, expected: ExpectedPrices, orders: Orders, isOtherTotal: boolean): Fault[] {
+function lineFaults(order: QuotableOrder, expected: ExpectedPrices, orders: Orders, isOtherTotal: boolean): Fault[] {
   return order.lines.flatMap(({ positions, productId, quantity, unitPriceMinor }) =>
     positions.flatMap((position): Fault[] => {
       const at = { pointer: `/items/${position}`, productId };
@@ -61,9 +93,10 @@ function lineFaults(order: NewOrder, expected: ExpectedPrices, orders: Orders, i
         return [{ ...at, detail: `is expected to cost ${old} each, but costs ${now}`, ...change }];
       }
       if (!isOtherTotal) return [];
-      // When the order has a single product, its expected price follows from the total.
+      // When the order is only the price of a single product, its expected price follows from the total.
       const { total = 0 } = expected;
-      const implied = order.lines.length === 1 && total % quantity === 0 ? total / quantity : undefined;
+      const isPlain = order.lines.length === 1 && order.priced === undefined;
+      const implied = isPlain && total % quantity === 0 ? total / quantity : undefined;
       const { now, change } = comparison(implied, unitPriceMinor, orders);
       return [{ ...at, detail: `costs ${now} each`, ...change }];
     }),

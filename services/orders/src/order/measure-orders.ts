@@ -56,7 +56,14 @@ interface Figures {
 const none: Figures = { orders: 0, age: 0 };
 
 /** The reasons for which an order is rejected. */
-const refusals: readonly ProblemCode[] = ['insufficient-stock', 'product-not-available', 'price-changed', 'hold-limit'];
+const refusals: readonly ProblemCode[] = [
+  'insufficient-stock',
+  'product-not-available',
+  'price-changed',
+  'hold-limit',
+  'discount-not-applicable',
+  'not-delivered-there',
+];
 
 /**
  * Observes orders by state and refunds that are due, each with their number. For open orders and refunds, it also

@@ -1,4 +1,5 @@
 // SQL expressions of the members of an order that are not a plain column, for statements that read `orders`.
+import type { Prices } from './order-prices.ts';
 
 /** Returns the condition that a row of another table, under the alias, belongs to the order `orders`. */
 export function ofOrder(alias: string): string {
@@ -12,8 +13,8 @@ function majorSql(column: string, decimals: number): string {
 
 export function linesSql(decimals: number): string {
   const major = (column: string) => majorSql(column, decimals);
-  // Most lines have no cancelled units. Their objects are built without a check of each member.
-  return `(SELECT json_agg(CASE cancelled_quantity
+  // Most orders have no prices, and most lines no cancelled units. Their objects are built without a check of each member.
+  return `coalesce(prices -> 'itemsSummary', (SELECT json_agg(CASE cancelled_quantity
       WHEN 0 THEN json_build_object(
         'productId', product_id, 'name', name, 'quantity', quantity,
         'unitPrice', ${major('unit_price_minor')}, 'lineTotal', ${major('line_total_minor')})
@@ -22,7 +23,12 @@ export function linesSql(decimals: number): string {
         'cancelledQuantity', cancelled_quantity, 'unitPrice', ${major('unit_price_minor')},
         'lineTotal', ${major('(unit_price_minor * (quantity - cancelled_quantity))')})
       END ORDER BY position)
-    FROM order_lines AS line WHERE ${ofOrder('line')})`;
+    FROM order_lines AS line WHERE ${ofOrder('line')}))`;
+}
+
+/** Returns a member of the order that its pricing adds; NULL for an order without shipping, discounts and taxes. */
+export function priceSql(member: keyof Prices): string {
+  return `(prices -> '${member}')`;
 }
 
 function timeSql(column: string): string {

@@ -21,9 +21,23 @@ interface OrderKey {
   readonly accountId: string;
 }
 
+/** Returns all lines, in their order. */
+export function readLines(tx: Transaction, { id, accountId }: OrderKey): Promise<OrderLine[]> {
+  return sql<OrderLine>(tx, selectLines, [id, accountId]);
+}
+
 /** Returns the lines that have units, in their order. */
-export async function readRemaining(tx: Transaction, { id, accountId }: OrderKey): Promise<OrderLine[]> {
-  return (await sql<OrderLine>(tx, selectLines, [id, accountId])).filter(({ quantity }) => quantity > 0);
+export async function readRemaining(tx: Transaction, order: OrderKey): Promise<OrderLine[]> {
+  return (await readLines(tx, order)).filter(hasUnits);
+}
+
+export function hasUnits({ quantity }: { readonly quantity: number }): boolean {
+  return quantity > 0;
+}
+
+/** Returns the line without what was cancelled. */
+export function toUnits({ cancelledQuantity: _, ...line }: OrderLine): Omit<OrderLine, 'cancelledQuantity'> {
+  return line;
 }
 
 /** Returns the line as events show it. */

@@ -22,8 +22,10 @@ import {
   linesSql,
   movementsSql,
   paymentSql,
+  priceSql,
   staffAddressSql,
 } from './order-columns.ts';
+import type { Prices } from './order-prices.ts';
 import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
 
 /**
@@ -31,6 +33,18 @@ import { allowedActions, type OrderStatus, statuses } from './order-status.ts';
  * accounts for staff.
  */
 export type OrderList = 'own' | 'account' | 'all';
+
+/** The members that the pricing of an order adds. */
+const prices = [
+  'shipping',
+  'discounts',
+  'discountTotal',
+  'taxes',
+  'taxTotal',
+  'pricesIncludeTax',
+  'taxExempt',
+  'taxExemption',
+] as const satisfies readonly (keyof Prices)[];
 
 /**
  * Returns all members of an order. A member that is not in this table appears in no response and in no SQL statement.
@@ -58,6 +72,9 @@ export function orderSpec(currency: string, list: OrderList): CollectionSpec<Cal
       accountId: { type: uuid(), operators: none, column: 'account_id' },
       ...(forStaff && { customer: { type: json(), operators: none, column: customerSql } }),
       itemsSummary: { type: json(), operators: none, column: linesSql(decimals) },
+      ...Object.fromEntries(
+        prices.map((member) => [member, { type: json(), operators: none, column: priceSql(member) }]),
+      ),
       totalCost: {
         type: decimal(decimals),
         operators: ordered,

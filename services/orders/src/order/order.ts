@@ -13,6 +13,7 @@ import { sql, type Transaction } from '@shop/shared/database';
 import { type OperationRequest, type Result, requireMatch, toEtag, toWeakEtag } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { findDecimals } from '@shop/shared/shop';
+import type { Pricing } from '../pricing/pricing.ts';
 import { staffVersionSql } from './order-columns.ts';
 import { exportSpec, type OrderList, orderSpec } from './order-spec.ts';
 import type { OrderStatus } from './order-status.ts';
@@ -116,10 +117,12 @@ export interface LockedOrder {
   readonly version: number;
   readonly totalMinor: number;
   readonly currency: string;
+  /** Null for an order without shipping, discounts and taxes. */
+  readonly pricing: Pricing | null;
 }
 
 export const selectOrder = `SELECT id, account_id AS "accountId", reservation_id AS "reservationId", status, version,
-  total_minor AS "totalMinor", currency FROM orders`;
+  total_minor AS "totalMinor", currency, pricing FROM orders`;
 
 /**
  * Locks an order until the transaction ends.

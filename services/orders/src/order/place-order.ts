@@ -5,27 +5,34 @@ import { appendEvent } from '@shop/shared/events';
 import { type OperationRequest, type Result, requireCaller } from '@shop/shared/http';
 import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from '../context.ts';
+import type { Discount } from '../pricing/pricing.ts';
+import { countUse } from '../settings/discount-uses.ts';
 import { countOrder } from './measure-orders.ts';
 import type { OrderView } from './order.ts';
+import { type ShownOrder, toItems, toPrices } from './order-prices.ts';
 import type { ReservedLine, WantedLine } from './stock-reservation.ts';
 import { findTimeShare } from './time-limits.ts';
 import { reportUnderpriced } from './underpriced-order.ts';
 
-export interface PricedLine extends WantedLine, ReservedLine {
-  readonly lineTotalMinor: bigint;
-}
-
 export interface NewOrder {
   readonly reservationId: string;
-  readonly lines: readonly PricedLine[];
-  /** The total, at most the largest safe integer. */
-  readonly totalMinor: bigint;
+  readonly lines: readonly (WantedLine & ReservedLine)[];
+  readonly totalMinor: number;
+  readonly priced: ShownOrder['priced'];
+  /** The discounts of the order whose uses are limited. */
+  readonly limitedDiscounts: readonly Discount[];
   readonly shippingAddress: Readonly<Record<string, string>> | undefined;
+}
+
+/** A discount of the order was used up by other orders after the order was calculated. */
+export class UsedUpError extends Error {
+  override readonly name = 'UsedUpError';
 }
 
 /**
  * Places the order and returns the response. Fails on `reservations_pkey` when the reservation was resolved or used
  * before, because the claim of the reservation commits together with the order.
+ * @throws UsedUpError when a discount of the order was used up meanwhile
  */
 export async function placeOrder(
   tx: Transaction,
@@ -37,14 +44,16 @@ export async function placeOrder(
   const { accountId } = caller;
   const id = newId();
   const { columns, result } = orders.viewOf(caller);
+  const [items, prices] = [toItems(orders, order), toPrices(orders, order)];
+  if ((await countUse(tx, order.limitedDiscounts, accountId)) !== undefined) throw new UsedUpError();
   const { paymentDueAt, ...row } = await insertOrder(tx, request, columns, {
     ...order,
     id,
     accountId,
     currency: orders.currency,
     paymentDueMinutes: paymentDueMinutes && Math.ceil(paymentDueMinutes * findTimeShare(caller)),
+    shown: { itemsSummary: items, ...prices },
   });
-  const major = (minor: number | bigint) => Number(orders.money.toJson(Number(minor)));
   await appendEvent(tx, {
     type: 'order.created.v1',
     subject: id,
@@ -55,14 +64,9 @@ export async function placeOrder(
       orderId: id,
       accountId,
       reservationId: order.reservationId,
-      items: order.lines.map(({ productId, name, quantity, unitPriceMinor, lineTotalMinor }) => ({
-        productId,
-        name,
-        quantity,
-        unitPrice: major(unitPriceMinor),
-        lineTotal: major(lineTotalMinor),
-      })),
-      totalCost: major(order.totalMinor),
+      items,
+      ...prices,
+      totalCost: Number(orders.money.toJson(order.totalMinor)),
       currency: orders.currency,
       ...(order.shippingAddress && { shippingAddress: order.shippingAddress }),
       ...(paymentDueAt && { paymentDueAt: paymentDueAt.toISOString() }),
@@ -78,6 +82,8 @@ interface InsertedOrder extends NewOrder {
   readonly accountId: string;
   readonly currency: string;
   readonly paymentDueMinutes: number | undefined;
+  /** The members of the response that follow from the pricing. */
+  readonly shown: object;
 }
 
 interface PlacedRow {
@@ -95,14 +101,16 @@ async function insertOrder(
   columns: OrderView['columns'],
   order: InsertedOrder,
 ): Promise<PlacedRow> {
-  const { lines } = order;
+  const { lines, priced } = order;
+  const pricing = priced && { ...priced.pricing, counted: order.limitedDiscounts.map((discount) => discount.id) };
   const [row] = await sql<PlacedRow>(
     tx,
     `WITH claim AS (
        INSERT INTO reservations (id, account_id, order_id) VALUES ($3, $2, $1)
      ), orders AS (
-       INSERT INTO orders (id, account_id, reservation_id, status, currency, total_minor, shipping_address)
-       VALUES ($1, $2, $3, 'pending', $4, $5, $6::json)
+       INSERT INTO orders
+         (id, account_id, reservation_id, status, currency, total_minor, shipping_address, pricing, prices)
+       VALUES ($1, $2, $3, 'pending', $4, $5, $6::json, $13::json, $14::json)
        RETURNING *
      ), history AS (
        INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at)
@@ -126,7 +134,7 @@ async function insertOrder(
       order.accountId,
       order.reservationId,
       order.currency,
-      String(order.totalMinor),
+      order.totalMinor,
       order.shippingAddress === undefined ? null : JSON.stringify(order.shippingAddress),
       request.id,
       lines.map(({ productId }) => productId),
@@ -134,6 +142,8 @@ async function insertOrder(
       lines.map(({ quantity }) => quantity),
       lines.map(({ unitPriceMinor }) => unitPriceMinor),
       order.paymentDueMinutes ?? null,
+      pricing === undefined ? null : JSON.stringify(pricing),
+      priced === undefined ? null : JSON.stringify(order.shown),
     ],
   );
   if (row === undefined) throw new Error('an inserted order left no row');

@@ -2,6 +2,7 @@
 import type { Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { Problem } from '@shop/shared/problem';
+import { giveBackUse } from '../settings/discount-uses.ts';
 import { type Actor, type Cause, changeStatus } from './change-status.ts';
 import type { LockedOrder } from './order.ts';
 import { readRemaining, toItem } from './order-lines.ts';
@@ -47,6 +48,7 @@ export async function recordCancellation(
     },
   });
   await cancelPayment(tx, cause, order, payment);
+  await giveBackUse(tx, order.pricing?.counted ?? [], order.accountId);
 }
 
 /** @throws Problem 409 once the order has shipped */

@@ -5,6 +5,7 @@ import { type OperationRequest, requireCaller } from '@shop/shared/http';
 import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
 import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from '../context.ts';
+import type { components } from '../generated.ts';
 import {
   countDelivered,
   type HoldLimits,
@@ -22,6 +23,20 @@ export interface WantedLine {
   readonly positions: readonly number[];
 }
 
+export type OrderInput = components['schemas']['NewOrder'];
+
+/** Returns one line for each product, in the order of first appearance, with the sum of the quantities. */
+export function toWantedLines({ items }: OrderInput): WantedLine[] {
+  const lines = new Map<string, { productId: string; quantity: number; positions: number[] }>();
+  for (const [position, { productId, quantity }] of items.entries()) {
+    const line = lines.get(productId) ?? { productId, quantity: 0, positions: [] };
+    line.quantity += quantity;
+    line.positions.push(position);
+    lines.set(productId, line);
+  }
+  return [...lines.values()];
+}
+
 /** The units of a product that an order has. */
 export interface OrderedUnits {
   readonly productId: string;
@@ -34,6 +49,13 @@ export interface ReservedLine {
   readonly unitPriceMinor: number;
   /** Absent from a catalogue of the previous release. */
   readonly usualPriceMinor?: number;
+  /** Absent for a product without one, and, as all members below, from a catalogue of the previous release. */
+  readonly taxCategory?: string;
+  readonly weightGrams?: number;
+  readonly shipped?: boolean;
+  readonly brand?: string;
+  readonly category?: string;
+  readonly group?: string;
 }
 
 /** `held`: reserved for this order. `gone`: the id is used up. `refused`: nothing was reserved, with the reasons. */
@@ -133,6 +155,42 @@ async function requestReservation(
     return requestReservation(request, context, { id, wanted, holdLimits: accepted, networkHold: undefined });
   }
   throw unavailable('a reservation', status, problem);
+}
+
+interface PricedLine extends Partial<ReservedLine> {
+  readonly productId: string;
+  /** Why the line could not be reserved. */
+  readonly fault?: Fault;
+}
+
+/**
+ * Returns what the lines would be reserved with, without a reservation: the lines whose products are for sale, and the
+ * problem of the lines that could not be reserved.
+ */
+export async function findPrices(
+  request: OperationRequest,
+  { catalogue }: OrdersContext,
+  wanted: readonly WantedLine[],
+): Promise<{ readonly lines: (WantedLine & ReservedLine)[]; readonly problem: Problem | undefined }> {
+  const lines = wanted.map(({ productId, quantity }) => ({ productId, quantity }));
+  const { status, body } = await catalogue.post('/internal/prices', { lines }, request);
+  if (status !== 200) throw unavailable('prices', status, body as ProblemBody | undefined);
+  const priced = (body as { readonly lines: readonly PricedLine[] }).lines;
+  const faults = priced.flatMap(({ fault }) => fault ?? []);
+  const isLacking = faults.some(({ available }) => available !== undefined);
+  const [code, detail]: [ProblemCode, string] = isLacking
+    ? ['insufficient-stock', 'There is not enough stock for the order. Nothing was ordered.']
+    : ['product-not-available', 'Not every product of the order is for sale. Nothing was ordered.'];
+  return {
+    lines: wanted.flatMap((line, index) => {
+      const { fault: _, name, unitPriceMinor, ...facts } = priced[index] ?? {};
+      return name === undefined || unitPriceMinor === undefined ? [] : [{ ...line, ...facts, name, unitPriceMinor }];
+    }),
+    problem:
+      faults.length === 0
+        ? undefined
+        : new Problem(code, detail, { errors: faults.flatMap((fault) => atItems(fault, wanted)) }),
+  };
 }
 
 /**

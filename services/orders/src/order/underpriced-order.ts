@@ -12,11 +12,11 @@ export function reportUnderpriced(
   tx: Transaction,
   log: Log,
   id: string,
-  { lines, totalMinor }: { readonly lines: readonly ReservedLine[]; readonly totalMinor: bigint },
+  { lines, totalMinor }: { readonly lines: readonly ReservedLine[]; readonly totalMinor: number },
 ): void {
   const below = lines.filter((line) => line.unitPriceMinor < (line.usualPriceMinor ?? 0) * usualShare);
-  if (below.length === 0 && totalMinor > 0n) return;
-  countUnderpriced(tx, totalMinor === 0n ? 'free' : 'below-usual');
+  if (below.length === 0 && totalMinor > 0) return;
+  countUnderpriced(tx, totalMinor === 0 ? 'free' : 'below-usual');
   const products = below.map(({ productId, unitPriceMinor, usualPriceMinor }) => {
     return { productId, unitPriceMinor, usualPriceMinor };
   });

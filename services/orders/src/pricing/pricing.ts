@@ -138,6 +138,8 @@ export interface Pricing {
   readonly taxes: PricingSettings['taxes'];
   readonly isTaxExempt?: true;
   readonly discounts: readonly { readonly id: string; readonly name: string; readonly code?: string }[];
+  /** The ids of the discounts whose use was counted when the order was placed, and is given back when it is cancelled. */
+  readonly counted?: readonly string[];
   /** The tax rates of the lines and of shipping, each once. Empty with `isTaxExempt`. */
   readonly rates: readonly { readonly name: string; readonly rate: string }[];
   /** In the order of the lines. */

@@ -1,5 +1,5 @@
 // Counts the orders that use a discount, exactly under concurrent orders.
-import { sql, type Transaction } from '@shop/shared/database';
+import { type Database, sql, type Transaction } from '@shop/shared/database';
 import type { Discount } from '../pricing/pricing.ts';
 
 /** The account of the row that counts the orders of all accounts. */
@@ -52,4 +52,26 @@ export async function giveBackUse(tx: Transaction, discountIds: readonly string[
      WHERE present.discount_id = locked.discount_id AND present.account_id = locked.account_id AND present.used > 0`,
     [discountIds, accountId],
   );
+}
+
+export function isLimited({ uses, usesPerAccount }: Counted): boolean {
+  return uses !== undefined || usesPerAccount !== undefined;
+}
+
+/** Returns the ids of the discounts that are used up, by the account or by all. */
+export async function findUsedUp(
+  { pool }: Pick<Database, 'pool'>,
+  discounts: readonly Counted[],
+  accountId: string | undefined,
+): Promise<ReadonlySet<string>> {
+  const { rows } = await pool.query<{ id: string; accountId: string; used: number }>({
+    name: 'discount-uses',
+    text: `SELECT discount_id AS id, account_id AS "accountId", used FROM discount_uses
+           WHERE discount_id = ANY ($1::uuid[]) AND account_id = ANY ($2::uuid[])`,
+    values: [discounts.map(({ id }) => id), [allAccounts, ...(accountId === undefined ? [] : [accountId])]],
+  });
+  const usedUp = discounts.filter(({ id, uses = Infinity, usesPerAccount = Infinity }) =>
+    rows.some((row) => row.id === id && row.used >= (row.accountId === allAccounts ? uses : usesPerAccount)),
+  );
+  return new Set(usedUp.map(({ id }) => id));
 }

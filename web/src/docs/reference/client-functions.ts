@@ -22,6 +22,7 @@ export const clientFunctions: Readonly<Record<string, string>> = {
   'DELETE /v1/sessions/{sessionId}': 'sessions.end',
   'GET /.well-known/jwks.json': 'getKeySet',
   'POST /v1/orders': 'orders.place',
+  'POST /v1/quotes': 'quoteOrder',
   'GET /v1/orders/{orderId}': 'orders.get',
   'GET /v1/orders/{orderId}/history': 'orders.getHistory',
   'POST /v1/orders/{orderId}/cancel': 'orders.cancel',
