@@ -1,7 +1,7 @@
 // How responses and events show what an order costs, in major units of the currency.
+import type { FieldType } from '@shop/shared/collection';
 import type { components } from '../generated.ts';
 import type { Pricing, Totals } from '../pricing/pricing.ts';
-import type { Orders } from './order.ts';
 
 type Order = components['schemas']['Order'];
 type Item = Order['itemsSummary'][number];
@@ -11,6 +11,11 @@ export type Prices = Pick<
   Order,
   'shipping' | 'discounts' | 'discountTotal' | 'taxes' | 'taxTotal' | 'pricesIncludeTax' | 'taxExempt' | 'taxExemption'
 >;
+
+/** `Orders`, as far as amounts are concerned. */
+interface Amounts {
+  readonly money: FieldType;
+}
 
 /** A line with the units that the order has at present. */
 export interface ShownLine {
@@ -28,7 +33,7 @@ export interface ShownOrder {
 }
 
 /** Returns the lines as responses and events show them. */
-export function toItems({ money }: Orders, { lines, priced }: ShownOrder): Item[] {
+export function toItems({ money }: Amounts, { lines, priced }: ShownOrder): Item[] {
   const major = (minor: number): number => Number(money.toJson(minor));
   return lines.map(({ productId, name, quantity, cancelledQuantity = 0, unitPriceMinor }, position) => {
     const { discountMinor = 0, taxMinor = 0 } = priced?.totals.lines[position] ?? {};
@@ -46,7 +51,7 @@ export function toItems({ money }: Orders, { lines, priced }: ShownOrder): Item[
 }
 
 /** Returns the members that the pricing of an order adds to responses and events. */
-export function toPrices({ money }: Orders, { priced }: Pick<ShownOrder, 'priced'>): Prices {
+export function toPrices({ money }: Amounts, { priced }: Pick<ShownOrder, 'priced'>): Prices {
   if (priced === undefined) return {};
   const { pricing, totals } = priced;
   const major = (minor: number): number => Number(money.toJson(minor));
