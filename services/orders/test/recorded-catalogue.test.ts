@@ -1,9 +1,7 @@
 // The calls from orders to the catalogue, against the recordings in contracts/catalogue.yaml. The catalogue does not
 // run.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createServiceTokens } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
-import { testSecret } from '@shop/shared/testing';
 import { type RecordedShop, startRecordedShop } from './recorded-shop.ts';
 
 let shop: RecordedShop;
@@ -99,17 +97,12 @@ describe('a shipment', () => {
   });
 });
 
-// No operation of orders sends this call yet.
-it('the recorded call for prices has the service token that the contract of the catalogue requires', async () => {
+it('a quote has the prices of the catalogue, and the missing units of each item', async () => {
   shop.catalogue.given('one lamp is on hand');
-  const lines = [
-    { productId: shop.lamp, quantity: 2 },
-    { productId: shop.chair, quantity: 1 },
-  ];
-  const call = { method: 'POST', path: '/internal/prices', body: JSON.stringify({ lines }) };
-  const token = createServiceTokens({ secrets: [testSecret], name: 'orders' }).sign('catalogue', call);
-  const headers = { Authorization: token, 'Content-Type': 'application/json' };
-  expect((await fetch(`${shop.catalogue.url}${call.path}`, { ...call, headers })).status).toBe(200);
+  const { status, body } = await shop.quote();
+  expect([status, body.totalCost]).toEqual([200, 160.48]);
+  const fault = { pointer: '/items/0', productId: shop.lamp, requested: 2, available: 1 };
+  expect(body.problems).toMatchObject([{ code: 'insufficient-stock', errors: [fault] }]);
 });
 
 it('the orders service agrees with the recordings in every call, and sends every recorded call', () => {

@@ -16,6 +16,8 @@ export interface RecordedShop {
   readonly chair: string;
   /** Orders two lamps and a chair, with further members of the request. */
   order(accountId: string, more?: object): Promise<TestAnswer>;
+  /** Asks for the price of two lamps and a chair. */
+  quote(): Promise<TestAnswer>;
   /** Sends a request about an order as its customer. */
   asCustomer(accountId: string, orderId: string, action: string, body?: object): Promise<TestAnswer>;
   /** Sends a request about an order with all scopes. */
@@ -44,6 +46,7 @@ export async function startRecordedShop(environment: Readonly<Record<string, str
       const token = await services.issuer.sign({ accountId });
       return client.post('/v1/orders', { token, body: { items, ...more } });
     },
+    quote: () => client.post('/v1/quotes', { body: { items } }),
     async asCustomer(accountId, orderId, action, body) {
       return client.post(`/v1/orders/${orderId}/${action}`, { token: await services.issuer.sign({ accountId }), body });
     },
