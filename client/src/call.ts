@@ -137,7 +137,7 @@ function requestOf(baseUrl: string, method: string, path: string, init: AnyInit)
 }
 
 /** Returns a random key. `crypto.randomUUID` does not exist in pages without TLS. */
-function randomKey(): string {
+export function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

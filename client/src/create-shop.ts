@@ -1,5 +1,6 @@
 // The client: typed calls that log in and are repeated where that is safe, and lists as one sequence.
 import { type Calls, createCalls, type Data, type InitOf, type PathWith } from './call.ts';
+import { type Cart, type CartOptions, createCart } from './cart.ts';
 import { connectionError } from './connection-error.ts';
 import { type components, endpoints, type paths } from './contract.ts';
 import { createOperations } from './create-operations.ts';
@@ -25,6 +26,8 @@ export interface ShopOptions {
   readonly tokens?: Tokens;
   /** Called with every new pair of tokens, and with `undefined` when the session has ended. */
   readonly onTokens?: (tokens: Tokens | undefined) => void;
+  /** How `shop.cart` is kept. */
+  readonly cart?: CartOptions;
   /** Sends requests instead of `fetch`. The options have the signal that aborts the request, if there is one. */
   readonly fetch?: (request: Request, init?: RequestInit) => Promise<Response>;
 }
@@ -59,6 +62,11 @@ export interface Shop extends Omit<Operations, 'importProducts' | 'logIn' | 'log
    */
   importProducts(products: Iterable<ProductLine>, options?: ImportOptions): Promise<ProductImport>;
   readonly orders: Orders;
+  /**
+   * What the customer wants to order: kept in the browser, merged over its tabs, with its price after each change, and
+   * ordered once.
+   */
+  readonly cart: Cart;
   /**
    * Iterates over the pages of the list at a path. Each page is requested after the one before it was read.
    * @throws ShopError
@@ -111,9 +119,14 @@ export function createShop(options: ShopOptions): Shop {
   const isTemporary = (error: unknown): boolean =>
     isTemporaryFailure(error) || (isShopError(error) && error.status === 401 && session?.isRenewalOverdue === true);
   const operations = createOperations(call);
+  let cart: Cart | undefined;
   return {
     ...operations,
     call,
+    get cart() {
+      cart ??= createCart(operations, options.cart);
+      return cart;
+    },
     orders: Object.assign(operations.orders, { waitFor: createWaitFor(call, isTemporary) }),
     me: () => operations.accounts.get('me'),
     async logIn(credentials) {

@@ -25,7 +25,7 @@ export type RepeatingSend = (
 const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
 // The POST operations without an `Idempotency-Key` that may be repeated. A repeated renewal returns the same new
 // refresh token.
-const repeatable = /\/v1\/(?:products\/search|tokens|tokens\/revoke)$/;
+const repeatable = /\/v1\/(?:products\/search|quotes|tokens|tokens\/revoke)$/;
 const firstWait = 200;
 
 /** The error statuses that may be temporary for every operation. */
@@ -33,7 +33,7 @@ export const temporaryStatuses: ReadonlySet<number> = new Set([429, 502, 503, 50
 
 /**
  * Returns a `send` that repeats a request after 429; after 502, 503, 504 or a lost connection when the request is safe,
- * searches products, obtains or revokes tokens, or has an `Idempotency-Key`; and after 409 `request-in-progress` when
+ * searches products, calculates a price, obtains or revokes tokens, or has an `Idempotency-Key`; and after 409 `request-in-progress` when
  * it has the key. It waits for the time of `Retry-After`, and longer before each attempt.
  */
 export function repeating(send: Send, { attempts, longestWait }: RepeatOptions): RepeatingSend {

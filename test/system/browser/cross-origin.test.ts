@@ -1,52 +1,32 @@
 // A page of another origin uses the compiled client in a real browser. `npm start` allows the pages of http://localhost,
 // and no others.
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { launchShop, type StartedShop } from '../../../cli/test/started-shop.ts';
-import { runIn } from '../clients/install.ts';
 import { startChromium } from './chromium.ts';
+import { compileClient, type ModulePage, serveModules } from './client-modules.ts';
 
-const client = fileURLToPath(new URL('../../../client', import.meta.url));
 const password = 'a long and quiet river';
 
 let folder: string;
-let local: Server;
-let other: Server;
+let local: ModulePage;
+let other: ModulePage;
 let shop: StartedShop;
 let browser: Browser;
-
-/** Starts a server with an empty page and the modules of the client. */
-async function servePage(modules: string): Promise<Server> {
-  const server = createServer(async ({ url = '/' }, response) => {
-    const name = /^\/([a-z-]+\.js)$/.exec(url)?.[1];
-    const [type, text] =
-      name === undefined
-        ? ['text/html', '<!doctype html><title>Another origin</title>']
-        : ['text/javascript', await readFile(join(modules, name))];
-    response.writeHead(200, { 'Content-Type': type }).end(text);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return server;
-}
-
-const originOf = (server: Server): string =>
-  `http://${server === local ? 'localhost' : '127.0.0.1'}:${(server.address() as AddressInfo).port}`;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-origin-'));
   await chmod(folder, 0o711);
-  // Not packed: the package is built in the repository, where package.test.ts builds it at the same time.
-  const modules = join(folder, 'modules');
-  await runIn(client, 'npx', '--no-install', 'tsc', '--project', 'tsconfig.build.json', '--outDir', modules);
-  [local, other, browser] = await Promise.all([servePage(modules), servePage(modules), startChromium()]);
+  const modules = await compileClient(folder);
+  [local, other, browser] = await Promise.all([
+    serveModules(modules, 'localhost'),
+    serveModules(modules, '127.0.0.1'),
+    startChromium(),
+  ]);
   shop = await launchShop({ dataDir: join(folder, 'data') });
   await shop.ready;
 });
@@ -54,14 +34,14 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await shop?.end();
-  local?.close();
-  other?.close();
+  await local?.close();
+  await other?.close();
   await rm(folder, { recursive: true, force: true });
 });
 
-async function open(server: Server): Promise<Page> {
+async function open({ url }: ModulePage): Promise<Page> {
   const page = await browser.newPage();
-  await page.goto(originOf(server));
+  await page.goto(url);
   return page;
 }
 
@@ -137,7 +117,7 @@ describe('a page of another origin', () => {
       createShop({ baseUrl: '${shop.gateway}', attempts: 1 }).brands.page().catch((error) => error.message))`;
     expect(await page.evaluate(failed)).toBe(
       `GET ${shop.gateway}/v1/brands got no response: Failed to fetch. Either the shop cannot be reached, or it does not allow pages of ` +
-        `${originOf(other)}: CORS_ORIGINS of its gateway lists the origins that it allows`,
+        `${other.url}: CORS_ORIGINS of its gateway lists the origins that it allows`,
     );
   });
 
