@@ -730,6 +730,168 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/shipping-methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the shipping methods, filtered and page by page
+         * @description By `position`. An archived method is not listed. A filter is `field=value` or `field=operator:value`. `nextCursor` and the
+         *     `Link` header lead to the next page.
+         */
+        get: operations["listShippingMethods"];
+        put?: never;
+        /**
+         * Add a shipping method
+         * @description From the first method on, an order that has to be sent needs one that delivers to its address.
+         */
+        post: operations["createShippingMethod"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/shipping-methods/{shippingMethodId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a shipping method. A value that is not a UUID is answered with 404. */
+                shippingMethodId: string;
+            };
+            cookie?: never;
+        };
+        /** View a shipping method */
+        get: operations["getShippingMethod"];
+        put?: never;
+        post?: never;
+        /**
+         * Archive a shipping method
+         * @description New orders do not use it any more. Orders that have it are not affected. A repeat has no further effect.
+         */
+        delete: operations["archiveShippingMethod"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a shipping method
+         * @description JSON merge patch (RFC 7396): a present member replaces the stored one, `null` removes it, and an absent member stays. New orders
+         *     have the change after 2 s at most. Orders that were placed before keep their prices.
+         */
+        patch: operations["updateShippingMethod"];
+        trace?: never;
+    };
+    "/v1/tax-rates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tax rates, filtered and page by page
+         * @description The oldest first. An archived rate is not listed. A filter is `field=value` or `field=operator:value`. `nextCursor` and the
+         *     `Link` header lead to the next page.
+         */
+        get: operations["listTaxRates"];
+        put?: never;
+        /**
+         * Add a tax rate
+         * @description Rates are used when the shop has `TAXES=included` or `TAXES=added`. A rate that begins later can be added in advance.
+         */
+        post: operations["createTaxRate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tax-rates/{taxRateId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a tax rate. A value that is not a UUID is answered with 404. */
+                taxRateId: string;
+            };
+            cookie?: never;
+        };
+        /** View a tax rate */
+        get: operations["getTaxRate"];
+        put?: never;
+        post?: never;
+        /**
+         * Archive a tax rate
+         * @description New orders do not use it any more. Orders that have it are not affected. A repeat has no further effect.
+         */
+        delete: operations["archiveTaxRate"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a tax rate
+         * @description JSON merge patch (RFC 7396): a present member replaces the stored one, `null` removes it, and an absent member stays. New orders
+         *     have the change after 2 s at most. Orders that were placed before keep their prices.
+         */
+        patch: operations["updateTaxRate"];
+        trace?: never;
+    };
+    "/v1/discounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the discounts, filtered and page by page
+         * @description The oldest first. An archived discount is not listed. A filter is `field=value` or `field=operator:value`. `nextCursor` and the
+         *     `Link` header lead to the next page.
+         */
+        get: operations["listDiscounts"];
+        put?: never;
+        /**
+         * Add a discount
+         * @description A discount without a code applies by itself.
+         */
+        post: operations["createDiscount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/discounts/{discountId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a discount. A value that is not a UUID is answered with 404. */
+                discountId: string;
+            };
+            cookie?: never;
+        };
+        /** View a discount */
+        get: operations["getDiscount"];
+        put?: never;
+        post?: never;
+        /**
+         * Archive a discount
+         * @description New orders do not use it any more. Orders that have it are not affected. A repeat has no further effect.
+         */
+        delete: operations["archiveDiscount"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a discount
+         * @description JSON merge patch (RFC 7396): a present member replaces the stored one, `null` removes it, and an absent member stays. New orders
+         *     have the change after 2 s at most. Orders that were placed before keep their prices.
+         */
+        patch: operations["updateDiscount"];
+        trace?: never;
+    };
     "/v1/products": {
         parameters: {
             query?: never;
@@ -1543,6 +1705,11 @@ export interface components {
             customerNotified: components["schemas"]["Effect"];
         };
         /**
+         * @description ISO 3166-1 alpha-2.
+         * @example CH
+         */
+        CountryCode: string;
+        /**
          * @description ISO 4217 code. The whole shop has one currency.
          * @example EUR
          */
@@ -1553,6 +1720,156 @@ export interface components {
             email: string;
             phone_number?: string;
         };
+        /** @description The days that the delivery usually takes. */
+        DeliveryDays: {
+            /** Format: int32 */
+            from: number;
+            /**
+             * Format: int32
+             * @description At least `from`.
+             */
+            to: number;
+        };
+        /** @description The days that the delivery usually takes. */
+        DeliveryDaysView: {
+            /** Format: int32 */
+            from: number;
+            /**
+             * Format: int32
+             * @description At least `from`.
+             */
+            to: number;
+        };
+        /**
+         * @example {
+         *       "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f21",
+         *       "name": "Welcome",
+         *       "code": "WELCOME10",
+         *       "kind": "percent",
+         *       "value": 10,
+         *       "minimum": 50,
+         *       "uses": 100,
+         *       "usesPerAccount": 1,
+         *       "combinable": false,
+         *       "used": 12,
+         *       "createdAt": "2026-11-28T08:00:00.000Z",
+         *       "updatedAt": "2026-11-28T08:00:00.000Z"
+         *     }
+         */
+        Discount: {
+            id: components["schemas"]["Id"];
+            name: components["schemas"]["SettingName"];
+            code?: components["schemas"]["DiscountCode"];
+            kind: components["schemas"]["DiscountKind"];
+            value?: components["schemas"]["DiscountValue"];
+            /** @description The lines have to cost at least this amount, before discounts. */
+            minimum?: components["schemas"]["Money"];
+            appliesTo?: components["schemas"]["DiscountScopeView"];
+            /** @description The time at which the discount begins, in RFC 3339. */
+            from?: components["schemas"]["SettingTime"];
+            /** @description The time at which the discount ends, in RFC 3339, after `from`. */
+            until?: components["schemas"]["SettingTime"];
+            /** @description The number of orders that can use the discount. A discount cannot get or lose this bound later. */
+            uses?: components["schemas"]["DiscountUses"];
+            /** @description The number of orders of one account that can use the discount. A discount cannot get or lose this bound later. */
+            usesPerAccount?: components["schemas"]["DiscountUses"];
+            /** @description Whether the discount can be used together with other combinable discounts. */
+            combinable: boolean;
+            /**
+             * Format: int64
+             * @description The number of orders that use the discount; absent without `uses`.
+             */
+            used?: number;
+            createdAt: components["schemas"]["Time"];
+            updatedAt: components["schemas"]["Time"];
+        };
+        /** @description Case and blanks make no difference. No two discounts have the same code, except archived ones. */
+        DiscountCode: string;
+        /**
+         * @description `percent` and `amount` reduce the lines by `value`; `free-shipping` makes shipping free.
+         * @enum {unknown}
+         */
+        DiscountKind: "percent" | "amount" | "free-shipping";
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f21",
+         *           "name": "Welcome",
+         *           "code": "WELCOME10",
+         *           "kind": "percent",
+         *           "value": 10,
+         *           "minimum": 50,
+         *           "uses": 100,
+         *           "usesPerAccount": 1,
+         *           "combinable": false,
+         *           "used": 12,
+         *           "createdAt": "2026-11-28T08:00:00.000Z",
+         *           "updatedAt": "2026-11-28T08:00:00.000Z"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 20,
+         *         "hasMore": false
+         *       }
+         *     }
+         */
+        DiscountPage: {
+            items: components["schemas"]["Discount"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * @description The members have the bounds of a new one. `null` removes a member that is not required.
+         * @example {
+         *       "until": "2026-12-24T23:00:00Z"
+         *     }
+         */
+        DiscountPatch: {
+            name?: string;
+            code?: string | null;
+            kind?: components["schemas"]["DiscountKind"];
+            /** Format: double */
+            value?: number | null;
+            /** Format: double */
+            minimum?: number | null;
+            appliesTo?: {
+                productIds?: components["schemas"]["Id"][] | null;
+                brands?: string[] | null;
+                categories?: string[] | null;
+                groups?: string[] | null;
+            } | null;
+            from?: string | null;
+            until?: string | null;
+            /** Format: int32 */
+            uses?: number | null;
+            /** Format: int32 */
+            usesPerAccount?: number | null;
+            combinable?: boolean | null;
+        };
+        /** @description The discount applies to the lines that are in any of the lists; to all lines when absent. */
+        DiscountScope: {
+            productIds?: components["schemas"]["Id"][];
+            brands?: components["schemas"]["DiscountTerms"];
+            categories?: components["schemas"]["DiscountTerms"];
+            /** @description Groups of variants. */
+            groups?: components["schemas"]["DiscountTerms"];
+        };
+        /** @description The discount applies to the lines that are in any of the lists; to all lines when absent. */
+        DiscountScopeView: {
+            productIds?: components["schemas"]["Id"][];
+            brands?: components["schemas"]["DiscountTerms"];
+            categories?: components["schemas"]["DiscountTerms"];
+            /** @description Groups of variants. */
+            groups?: components["schemas"]["DiscountTerms"];
+        };
+        DiscountTerms: string[];
+        /** Format: int32 */
+        DiscountUses: number;
+        /**
+         * Format: double
+         * @description Of `percent`: up to 100, with at most two decimals. Of `amount`: in major units. Absent of `free-shipping`.
+         */
+        DiscountValue: number;
         /** @description An effect of the cancellation in another service. */
         Effect: {
             /** @enum {unknown} */
@@ -1564,6 +1881,11 @@ export interface components {
              */
             waitingFor?: string;
         };
+        /**
+         * Format: double
+         * @description In kilograms, with at most three decimals. The method sends no heavier order.
+         */
+        MaximumWeight: number;
         /**
          * @example {
          *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
@@ -1586,6 +1908,39 @@ export interface components {
              * @enum {unknown}
              */
             outcome: "paid" | "refund_due" | "refunded";
+        };
+        /**
+         * @example {
+         *       "name": "Welcome",
+         *       "code": "WELCOME10",
+         *       "kind": "percent",
+         *       "value": 10,
+         *       "minimum": 50,
+         *       "uses": 100,
+         *       "usesPerAccount": 1
+         *     }
+         */
+        NewDiscount: {
+            name: components["schemas"]["SettingName"];
+            code?: components["schemas"]["DiscountCode"];
+            kind: components["schemas"]["DiscountKind"];
+            value?: components["schemas"]["DiscountValue"];
+            /** @description The lines have to cost at least this amount, before discounts. */
+            minimum?: components["schemas"]["Money"];
+            appliesTo?: components["schemas"]["DiscountScope"];
+            /** @description The time at which the discount begins, in RFC 3339. */
+            from?: components["schemas"]["SettingTime"];
+            /** @description The time at which the discount ends, in RFC 3339, after `from`. */
+            until?: components["schemas"]["SettingTime"];
+            /** @description The number of orders that can use the discount. A discount cannot get or lose this bound later. */
+            uses?: components["schemas"]["DiscountUses"];
+            /** @description The number of orders of one account that can use the discount. A discount cannot get or lose this bound later. */
+            usesPerAccount?: components["schemas"]["DiscountUses"];
+            /**
+             * @description Whether the discount can be used together with other combinable discounts.
+             * @default false
+             */
+            combinable?: boolean;
         };
         NewOrder: {
             items: {
@@ -1610,6 +1965,62 @@ export interface components {
             expectedTotal?: components["schemas"]["Money"];
             /** @description The `quote` of `POST /v1/quotes` for the same items. The order is placed only at its prices, and within 15 minutes. */
             quote?: string;
+        };
+        /**
+         * @example {
+         *       "name": {
+         *         "en": "Standard",
+         *         "de": "Standardversand"
+         *       },
+         *       "countries": [
+         *         "CH",
+         *         "LI"
+         *       ],
+         *       "price": 7.9,
+         *       "freeFrom": 100,
+         *       "maximumWeight": 30,
+         *       "days": {
+         *         "from": 2,
+         *         "to": 4
+         *       }
+         *     }
+         */
+        NewShippingMethod: {
+            name: components["schemas"]["TextByLanguage"];
+            countries?: components["schemas"]["ShippingCountries"];
+            price: components["schemas"]["Money"];
+            /** @description The method costs nothing when the lines cost at least this amount, after discounts. */
+            freeFrom?: components["schemas"]["Money"];
+            /** @description The price of each kilogram begun. */
+            pricePerKilogram?: components["schemas"]["Money"];
+            maximumWeight?: components["schemas"]["MaximumWeight"];
+            days?: components["schemas"]["DeliveryDays"];
+            /** @default standard */
+            taxCategory?: components["schemas"]["OrdersTaxCategory"];
+            /** @default 0 */
+            position?: components["schemas"]["Position"];
+        };
+        /**
+         * @example {
+         *       "country": "CH",
+         *       "rate": 8.1,
+         *       "name": "VAT"
+         *     }
+         */
+        NewTaxRate: {
+            country: components["schemas"]["CountryCode"];
+            /** @description The region of the country, as addresses have it. Without it, the rate applies to all other regions. */
+            region?: components["schemas"]["Region"];
+            /** @default standard */
+            category?: components["schemas"]["OrdersTaxCategory"];
+            rate: components["schemas"]["TaxRateInPercent"];
+            /**
+             * @description The name of the tax on orders and invoices.
+             * @example VAT
+             */
+            name: components["schemas"]["SettingName"];
+            /** @description The time at which the rate begins, in RFC 3339. Without it, the rate has always applied. */
+            from?: components["schemas"]["SettingTime"];
         };
         /**
          * @example {
@@ -1915,6 +2326,11 @@ export interface components {
             refunded?: components["schemas"]["Money"];
         };
         /**
+         * Format: int32
+         * @description The place in lists, the lowest first.
+         */
+        Position: number;
+        /**
          * @description What an order would cost, with the lines whose products exist.
          * @example {
          *       "itemsSummary": [
@@ -2004,6 +2420,7 @@ export interface components {
             quote?: string;
             validUntil?: components["schemas"]["Time"];
         };
+        Region: string;
         /**
          * @example {
          *       "reference": "pay_3Nk2",
@@ -2017,13 +2434,195 @@ export interface components {
             amount: components["schemas"]["Money"];
             currency: components["schemas"]["Currency"];
         };
+        SettingName: string;
+        /**
+         * Format: date-time
+         * @description RFC 3339, with at most milliseconds.
+         * @example 2026-12-01T00:00:00.000Z
+         */
+        SettingTime: string;
+        /** @description The countries to which the method delivers; all when absent. */
+        ShippingCountries: components["schemas"]["CountryCode"][];
+        /**
+         * @example {
+         *       "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f01",
+         *       "name": {
+         *         "en": "Standard",
+         *         "de": "Standardversand"
+         *       },
+         *       "countries": [
+         *         "CH",
+         *         "LI"
+         *       ],
+         *       "price": 7.9,
+         *       "freeFrom": 100,
+         *       "maximumWeight": 30,
+         *       "days": {
+         *         "from": 2,
+         *         "to": 4
+         *       },
+         *       "taxCategory": "standard",
+         *       "position": 0,
+         *       "createdAt": "2026-11-28T08:00:00.000Z",
+         *       "updatedAt": "2026-11-28T08:00:00.000Z"
+         *     }
+         */
+        ShippingMethod: {
+            id: components["schemas"]["Id"];
+            name: components["schemas"]["TextByLanguage"];
+            countries?: components["schemas"]["ShippingCountries"];
+            price: components["schemas"]["Money"];
+            /** @description The method costs nothing when the lines cost at least this amount, after discounts. */
+            freeFrom?: components["schemas"]["Money"];
+            /** @description The price of each kilogram begun. */
+            pricePerKilogram?: components["schemas"]["Money"];
+            maximumWeight?: components["schemas"]["MaximumWeight"];
+            days?: components["schemas"]["DeliveryDaysView"];
+            taxCategory: components["schemas"]["OrdersTaxCategory"];
+            position: components["schemas"]["Position"];
+            createdAt: components["schemas"]["Time"];
+            updatedAt: components["schemas"]["Time"];
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f01",
+         *           "name": {
+         *             "en": "Standard",
+         *             "de": "Standardversand"
+         *           },
+         *           "countries": [
+         *             "CH",
+         *             "LI"
+         *           ],
+         *           "price": 7.9,
+         *           "freeFrom": 100,
+         *           "maximumWeight": 30,
+         *           "days": {
+         *             "from": 2,
+         *             "to": 4
+         *           },
+         *           "taxCategory": "standard",
+         *           "position": 0,
+         *           "createdAt": "2026-11-28T08:00:00.000Z",
+         *           "updatedAt": "2026-11-28T08:00:00.000Z"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 20,
+         *         "hasMore": false
+         *       }
+         *     }
+         */
+        ShippingMethodPage: {
+            items: components["schemas"]["ShippingMethod"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * @description The members have the bounds of a new one. `null` removes a member that is not required.
+         * @example {
+         *       "price": 8.9,
+         *       "freeFrom": null
+         *     }
+         */
+        ShippingMethodPatch: {
+            /** @description A language of `null` is removed. */
+            name?: {
+                [key: string]: string | null;
+            };
+            countries?: string[] | null;
+            price?: components["schemas"]["Money"];
+            /** Format: double */
+            freeFrom?: number | null;
+            /** Format: double */
+            pricePerKilogram?: number | null;
+            /** Format: double */
+            maximumWeight?: number | null;
+            days?: {
+                /** Format: int32 */
+                from?: number;
+                /** Format: int32 */
+                to?: number;
+            } | null;
+            taxCategory?: string | null;
+            /** Format: int32 */
+            position?: number | null;
+        };
         /** @enum {unknown} */
         OrdersStatus: "pending" | "processing" | "shipped" | "delivered" | "cancelled";
+        /** @description The category of the tax rates that apply. */
+        OrdersTaxCategory: string;
+        /**
+         * @example {
+         *       "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f11",
+         *       "country": "CH",
+         *       "category": "standard",
+         *       "rate": 8.1,
+         *       "name": "VAT",
+         *       "createdAt": "2026-11-28T08:00:00.000Z",
+         *       "updatedAt": "2026-11-28T08:00:00.000Z"
+         *     }
+         */
+        TaxRate: {
+            id: components["schemas"]["Id"];
+            country: components["schemas"]["CountryCode"];
+            /** @description The region of the country, as addresses have it. Without it, the rate applies to all other regions. */
+            region?: components["schemas"]["Region"];
+            category: components["schemas"]["OrdersTaxCategory"];
+            rate: components["schemas"]["TaxRateInPercent"];
+            /**
+             * @description The name of the tax on orders and invoices.
+             * @example VAT
+             */
+            name: components["schemas"]["SettingName"];
+            /** @description The time at which the rate begins, in RFC 3339. Without it, the rate has always applied. */
+            from?: components["schemas"]["SettingTime"];
+            createdAt: components["schemas"]["Time"];
+            updatedAt: components["schemas"]["Time"];
+        };
         /**
          * @description In percent, with up to 4 decimals.
          * @example 8.1
          */
         TaxRateInPercent: number;
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f11",
+         *           "country": "CH",
+         *           "category": "standard",
+         *           "rate": 8.1,
+         *           "name": "VAT",
+         *           "createdAt": "2026-11-28T08:00:00.000Z",
+         *           "updatedAt": "2026-11-28T08:00:00.000Z"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 20,
+         *         "hasMore": false
+         *       }
+         *     }
+         */
+        TaxRatePage: {
+            items: components["schemas"]["TaxRate"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * @description The members have the bounds of a new one. `null` removes a member that is not required.
+         * @example {
+         *       "name": "Value added tax"
+         *     }
+         */
+        TaxRatePatch: {
+            country?: components["schemas"]["CountryCode"];
+            region?: string | null;
+            category?: string | null;
+            rate?: components["schemas"]["TaxRateInPercent"];
+            name?: string;
+            from?: string | null;
+        };
         /**
          * @description A text in one or several languages, by their tags of BCP 47.
          * @example {
@@ -2205,7 +2804,7 @@ export interface components {
             lowStockThreshold?: components["schemas"]["LowStockThreshold"];
             images?: components["schemas"]["Images"];
             attributes?: components["schemas"]["Attributes"];
-            taxCategory?: components["schemas"]["TaxCategory"];
+            taxCategory?: components["schemas"]["CatalogueTaxCategory"];
             weight?: components["schemas"]["Weight"];
             shipped?: components["schemas"]["Shipped"];
         };
@@ -2261,7 +2860,7 @@ export interface components {
             sku?: components["schemas"]["Sku"];
             images?: components["schemas"]["ImagesView"];
             attributes?: components["schemas"]["Attributes"];
-            taxCategory?: components["schemas"]["TaxCategory"];
+            taxCategory?: components["schemas"]["CatalogueTaxCategory"];
             weight?: components["schemas"]["Weight"];
             shipped?: components["schemas"]["Shipped"];
             inStock: boolean;
@@ -2580,7 +3179,7 @@ export interface components {
             sku?: components["schemas"]["Sku"];
             images?: components["schemas"]["ImagesView"];
             attributes?: components["schemas"]["Attributes"];
-            taxCategory?: components["schemas"]["TaxCategory"];
+            taxCategory?: components["schemas"]["CatalogueTaxCategory"];
             weight?: components["schemas"]["Weight"];
             shipped?: components["schemas"]["Shipped"];
             inStock?: boolean;
@@ -2655,7 +3254,7 @@ export interface components {
             available: number;
         };
         /** @description The category whose tax rates apply to the product. Returned only to callers with `catalogue:write`, and absent for a product of the category `standard` that was given none. */
-        TaxCategory: string;
+        CatalogueTaxCategory: string;
         TextConditions: {
             eq?: string;
             ne?: string | string[];
@@ -3153,6 +3752,18 @@ export interface components {
                 "application/json": components["schemas"]["Order"];
             };
         };
+        /** @description `discount-code-exists`: another discount has the code. Nothing was changed. */
+        DiscountConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "discount-code-exists";
+                };
+            };
+        };
         /** @description The access token does not have the required scope. */
         OrdersForbidden: {
             headers: {
@@ -3248,6 +3859,46 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["MoneyReceipt"];
+            };
+        };
+        /** @description `discount-code-exists`: another discount has the code; or `request-in-progress`: the first request with this idempotency key is still in progress. Nothing was changed. */
+        NewDiscountConflict: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "discount-code-exists" | "request-in-progress";
+                };
+            };
+        };
+        /** @description `tax-rate-exists`: another rate has the same country, region, category and beginning; or `request-in-progress`: the first request with this idempotency key is still in progress. Nothing was changed. */
+        NewTaxRateConflict: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "tax-rate-exists" | "request-in-progress";
+                };
+            };
+        };
+        /** @description `not-found`: there is no such setting, or it is archived. */
+        NoSuchSetting: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "not-found";
+                };
             };
         };
         /** @description The order does not exist, or the caller may not view it. */
@@ -3362,6 +4013,20 @@ export interface components {
                 };
             };
         };
+        /** @description `request-in-progress`: the first request with this idempotency key is still in progress. */
+        RequestInProgress: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "request-in-progress";
+                };
+            };
+        };
         /** @description The service cannot reach its database or the catalogue. */
         OrdersServiceUnavailable: {
             headers: {
@@ -3383,6 +4048,18 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Order"];
+            };
+        };
+        /** @description `tax-rate-exists`: another rate has the same country, region, category and beginning. Nothing was changed. */
+        TaxRateConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "tax-rate-exists";
+                };
             };
         };
         /** @description `invalid-transition`, `payment-due` (process only), `stock-missing` (ship only), or `request-in-progress`. The order is unchanged. */
@@ -3582,6 +4259,10 @@ export interface components {
         SupportedAccountId: string;
         /** @description The account whose orders are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all`. Any other value is refused with 400. */
         AccountId: string;
+        /** @description Operators eq, in. Case and blanks make no difference. */
+        CodeFilter: string[];
+        /** @description Operators eq, in; codes of ISO 3166-1 in capitals. */
+        CountryFilter: string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
         CreatedAtFilter: string[];
         /** @description The `nextCursor` of the previous page, with the same filters, sort and account. */
@@ -3594,6 +4275,10 @@ export interface components {
         OrderId: string;
         /** @description `return=minimal` requests a response without the order (RFC 7240). */
         Prefer: string;
+        /** @description Operators eq, in; the methods that deliver to the country, as a code of ISO 3166-1 in capitals. */
+        ServedCountryFilter: string[];
+        /** @description The `nextCursor` of the previous page, with the same filters. */
+        SettingsCursor: string;
         /**
          * @description One to three of `field:asc` or `field:desc`, separated by commas. The fields are createdAt, totalCost and id; for the orders of
          *     all accounts also updatedAt. Without `id`, the orders are finally sorted by id in the direction of the last field. Default
@@ -5106,6 +5791,646 @@ export interface operations {
             default: components["responses"]["GatewayRefused"];
         };
     };
+    listShippingMethods: {
+        parameters: {
+            query?: {
+                /** @description Operators eq, in; the methods that deliver to the country, as a code of ISO 3166-1 in capitals. */
+                country?: components["parameters"]["ServedCountryFilter"];
+                /** @description The maximum number of items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same filters. */
+                cursor?: components["parameters"]["SettingsCursor"];
+            };
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["PageETag"];
+                    Link: components["headers"]["NextPage"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShippingMethodPage"];
+                };
+            };
+            304: components["responses"]["PageNotModified"];
+            400: components["responses"]["OrdersInvalidRequest"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["QueryTooCostly"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    createShippingMethod: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 102400 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewShippingMethod"];
+            };
+        };
+        responses: {
+            /** @description The shipping method. */
+            201: {
+                headers: {
+                    /** @description Address of the shipping method. */
+                    Location: string;
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShippingMethod"];
+                };
+            };
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["RequestInProgress"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    getShippingMethod: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The id of a shipping method. A value that is not a UUID is answered with 404. */
+                shippingMethodId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The shipping method. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShippingMethod"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["OrdersInvalidRequest"];
+            404: components["responses"]["NoSuchSetting"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    archiveShippingMethod: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a shipping method. A value that is not a UUID is answered with 404. */
+                shippingMethodId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The shipping method is archived. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            404: components["responses"]["NoSuchSetting"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    updateShippingMethod: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a shipping method. A value that is not a UUID is answered with 404. */
+                shippingMethodId: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 102400 bytes. */
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["ShippingMethodPatch"];
+            };
+        };
+        responses: {
+            /** @description The shipping method after the change. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShippingMethod"];
+                };
+            };
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            404: components["responses"]["NoSuchSetting"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPatchType"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    listTaxRates: {
+        parameters: {
+            query?: {
+                /** @description Operators eq, in; codes of ISO 3166-1 in capitals. */
+                country?: components["parameters"]["CountryFilter"];
+                /** @description The maximum number of items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same filters. */
+                cursor?: components["parameters"]["SettingsCursor"];
+            };
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["PageETag"];
+                    Link: components["headers"]["NextPage"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaxRatePage"];
+                };
+            };
+            304: components["responses"]["PageNotModified"];
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["QueryTooCostly"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    createTaxRate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 102400 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTaxRate"];
+            };
+        };
+        responses: {
+            /** @description The tax rate. */
+            201: {
+                headers: {
+                    /** @description Address of the tax rate. */
+                    Location: string;
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaxRate"];
+                };
+            };
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["NewTaxRateConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    getTaxRate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The id of a tax rate. A value that is not a UUID is answered with 404. */
+                taxRateId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tax rate. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaxRate"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            404: components["responses"]["NoSuchSetting"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    archiveTaxRate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a tax rate. A value that is not a UUID is answered with 404. */
+                taxRateId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tax rate is archived. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            404: components["responses"]["NoSuchSetting"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    updateTaxRate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a tax rate. A value that is not a UUID is answered with 404. */
+                taxRateId: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 102400 bytes. */
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["TaxRatePatch"];
+            };
+        };
+        responses: {
+            /** @description The tax rate after the change. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaxRate"];
+                };
+            };
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            404: components["responses"]["NoSuchSetting"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["TaxRateConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPatchType"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    listDiscounts: {
+        parameters: {
+            query?: {
+                /** @description Operators eq, in. Case and blanks make no difference. */
+                code?: components["parameters"]["CodeFilter"];
+                /** @description The maximum number of items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same filters. */
+                cursor?: components["parameters"]["SettingsCursor"];
+            };
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["PageETag"];
+                    Link: components["headers"]["NextPage"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiscountPage"];
+                };
+            };
+            304: components["responses"]["PageNotModified"];
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["QueryTooCostly"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    createDiscount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 102400 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDiscount"];
+            };
+        };
+        responses: {
+            /** @description The discount. */
+            201: {
+                headers: {
+                    /** @description Address of the discount. */
+                    Location: string;
+                    ETag: components["headers"]["WeakETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Discount"];
+                };
+            };
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["NewDiscountConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    getDiscount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The id of a discount. A value that is not a UUID is answered with 404. */
+                discountId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The discount. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["WeakETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Discount"];
+                };
+            };
+            304: components["responses"]["NotModifiedForCaller"];
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            404: components["responses"]["NoSuchSetting"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    archiveDiscount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a discount. A value that is not a UUID is answered with 404. */
+                discountId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The discount is archived. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            404: components["responses"]["NoSuchSetting"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    updateDiscount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a discount. A value that is not a UUID is answered with 404. */
+                discountId: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 102400 bytes. */
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["DiscountPatch"];
+            };
+        };
+        responses: {
+            /** @description The discount after the change. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["WeakETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Discount"];
+                };
+            };
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            404: components["responses"]["NoSuchSetting"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["DiscountConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPatchType"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
     listProducts: {
         parameters: {
             query?: {
@@ -5906,6 +7231,102 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
     "name": "orders.refund",
     "keyed": true,
     "body": true
+  },
+  "GET /v1/shipping-methods": {
+    "id": "listShippingMethods",
+    "name": "listShippingMethods",
+    "keyed": false,
+    "list": true,
+    "filters": [
+      "country"
+    ]
+  },
+  "POST /v1/shipping-methods": {
+    "id": "createShippingMethod",
+    "name": "createShippingMethod",
+    "keyed": true,
+    "body": true
+  },
+  "GET /v1/shipping-methods/{shippingMethodId}": {
+    "id": "getShippingMethod",
+    "name": "shippingMethods.getShippingMethod",
+    "keyed": false
+  },
+  "PATCH /v1/shipping-methods/{shippingMethodId}": {
+    "id": "updateShippingMethod",
+    "name": "shippingMethods.updateShippingMethod",
+    "keyed": false,
+    "body": true,
+    "mediaType": "application/merge-patch+json"
+  },
+  "DELETE /v1/shipping-methods/{shippingMethodId}": {
+    "id": "archiveShippingMethod",
+    "name": "shippingMethods.archiveShippingMethod",
+    "keyed": false
+  },
+  "GET /v1/tax-rates": {
+    "id": "listTaxRates",
+    "name": "listTaxRates",
+    "keyed": false,
+    "list": true,
+    "filters": [
+      "country"
+    ]
+  },
+  "POST /v1/tax-rates": {
+    "id": "createTaxRate",
+    "name": "createTaxRate",
+    "keyed": true,
+    "body": true
+  },
+  "GET /v1/tax-rates/{taxRateId}": {
+    "id": "getTaxRate",
+    "name": "taxRates.getTaxRate",
+    "keyed": false
+  },
+  "PATCH /v1/tax-rates/{taxRateId}": {
+    "id": "updateTaxRate",
+    "name": "taxRates.updateTaxRate",
+    "keyed": false,
+    "body": true,
+    "mediaType": "application/merge-patch+json"
+  },
+  "DELETE /v1/tax-rates/{taxRateId}": {
+    "id": "archiveTaxRate",
+    "name": "taxRates.archiveTaxRate",
+    "keyed": false
+  },
+  "GET /v1/discounts": {
+    "id": "listDiscounts",
+    "name": "discounts",
+    "keyed": false,
+    "list": true,
+    "filters": [
+      "code"
+    ]
+  },
+  "POST /v1/discounts": {
+    "id": "createDiscount",
+    "name": "discounts.create",
+    "keyed": true,
+    "body": true
+  },
+  "GET /v1/discounts/{discountId}": {
+    "id": "getDiscount",
+    "name": "discounts.get",
+    "keyed": false
+  },
+  "PATCH /v1/discounts/{discountId}": {
+    "id": "updateDiscount",
+    "name": "discounts.update",
+    "keyed": false,
+    "body": true,
+    "mediaType": "application/merge-patch+json"
+  },
+  "DELETE /v1/discounts/{discountId}": {
+    "id": "archiveDiscount",
+    "name": "discounts.archive",
+    "keyed": false
   },
   "GET /v1/products": {
     "id": "listProducts",

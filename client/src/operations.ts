@@ -76,6 +76,41 @@ export interface Operations {
   };
   /** Calculate what an order would cost. @throws ShopError of `quoteOrder` */
   readonly quoteOrder: Operate<'quoteOrder'>;
+  /** List the shipping methods, filtered and page by page. @throws ShopError of `listShippingMethods` */
+  readonly listShippingMethods: List<'listShippingMethods'>;
+  /** Add a shipping method. @throws ShopError of `createShippingMethod` */
+  readonly createShippingMethod: Operate<'createShippingMethod'>;
+  readonly shippingMethods: {
+    /** View a shipping method. @throws ShopError of `getShippingMethod` */
+    readonly getShippingMethod: Operate<'getShippingMethod'>;
+    /** Change a shipping method. @throws ShopError of `updateShippingMethod` */
+    readonly updateShippingMethod: Operate<'updateShippingMethod'>;
+    /** Archive a shipping method. @throws ShopError of `archiveShippingMethod` */
+    readonly archiveShippingMethod: Operate<'archiveShippingMethod'>;
+  };
+  /** List the tax rates, filtered and page by page. @throws ShopError of `listTaxRates` */
+  readonly listTaxRates: List<'listTaxRates'>;
+  /** Add a tax rate. @throws ShopError of `createTaxRate` */
+  readonly createTaxRate: Operate<'createTaxRate'>;
+  readonly taxRates: {
+    /** View a tax rate. @throws ShopError of `getTaxRate` */
+    readonly getTaxRate: Operate<'getTaxRate'>;
+    /** Change a tax rate. @throws ShopError of `updateTaxRate` */
+    readonly updateTaxRate: Operate<'updateTaxRate'>;
+    /** Archive a tax rate. @throws ShopError of `archiveTaxRate` */
+    readonly archiveTaxRate: Operate<'archiveTaxRate'>;
+  };
+  /** List the discounts, filtered and page by page. @throws ShopError of `listDiscounts` */
+  readonly discounts: List<'listDiscounts'> & {
+    /** Add a discount. @throws ShopError of `createDiscount` */
+    readonly create: Operate<'createDiscount'>;
+    /** View a discount. @throws ShopError of `getDiscount` */
+    readonly get: Operate<'getDiscount'>;
+    /** Change a discount. @throws ShopError of `updateDiscount` */
+    readonly update: Operate<'updateDiscount'>;
+    /** Archive a discount. @throws ShopError of `archiveDiscount` */
+    readonly archive: Operate<'archiveDiscount'>;
+  };
   /** List products by criteria in a body. @throws ShopError of `searchProducts` */
   readonly products: List<'searchProducts'> & {
     /** Add a product. @throws ShopError of `createProduct` */

@@ -395,7 +395,14 @@ describe('401', () => {
 describe('403', () => {
   it('GET /v1/accounts/{accountId}/export returns 403 for another account, with every scope, too', async () => {
     const [holder, other] = [await register(accounts), await register(accounts)];
-    const scopes = ['accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write'];
+    const scopes = [
+      'accounts:support',
+      'catalogue:write',
+      'orders:fulfil',
+      'orders:read-all',
+      'payments:write',
+      'settings:write',
+    ];
     for (const claims of [{}, { scopes }]) {
       const token = await accounts.services.issuer.sign({ accountId: holder.id, loggedIn: true, ...claims });
       for (const path of [other.path, `/v1/accounts/${newId()}`]) {

@@ -6,9 +6,12 @@ import type { operations } from './generated.ts';
 import type { HoldSettings } from './order/hold-limits.ts';
 import type { Orders } from './order/order.ts';
 import type { SettingsReader } from './settings/pricing-settings.ts';
+import type { Settings } from './settings/settings.ts';
 
 export interface OrdersContext extends IdempotencyContext {
   readonly orders: Orders;
+  /** The settings of prices, as staff see and change them. */
+  readonly settings: Settings;
   readonly pricingSettings: SettingsReader;
   readonly catalogue: InternalClient;
   /** Encrypts quotes. */
@@ -28,6 +31,7 @@ export interface OrdersContext extends IdempotencyContext {
 /** The part of the context that reading and advancing orders needs. Placing an order also needs the catalogue. */
 export type OrderStore = Omit<
   OrdersContext,
+  | 'settings'
   | 'pricingSettings'
   | 'catalogue'
   | 'quotes'

@@ -645,6 +645,425 @@ export interface components {
              */
             readonly outcome: "paid" | "refund_due" | "refunded";
         };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f01",
+         *           "name": {
+         *             "en": "Standard",
+         *             "de": "Standardversand"
+         *           },
+         *           "countries": [
+         *             "CH",
+         *             "LI"
+         *           ],
+         *           "price": 7.9,
+         *           "freeFrom": 100,
+         *           "maximumWeight": 30,
+         *           "days": {
+         *             "from": 2,
+         *             "to": 4
+         *           },
+         *           "taxCategory": "standard",
+         *           "position": 0,
+         *           "createdAt": "2026-11-28T08:00:00.000Z",
+         *           "updatedAt": "2026-11-28T08:00:00.000Z"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 20,
+         *         "hasMore": false
+         *       }
+         *     }
+         */
+        readonly ShippingMethodPage: {
+            readonly items: readonly components["schemas"]["ShippingMethod"][];
+            readonly pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * @example {
+         *       "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f01",
+         *       "name": {
+         *         "en": "Standard",
+         *         "de": "Standardversand"
+         *       },
+         *       "countries": [
+         *         "CH",
+         *         "LI"
+         *       ],
+         *       "price": 7.9,
+         *       "freeFrom": 100,
+         *       "maximumWeight": 30,
+         *       "days": {
+         *         "from": 2,
+         *         "to": 4
+         *       },
+         *       "taxCategory": "standard",
+         *       "position": 0,
+         *       "createdAt": "2026-11-28T08:00:00.000Z",
+         *       "updatedAt": "2026-11-28T08:00:00.000Z"
+         *     }
+         */
+        readonly ShippingMethod: {
+            readonly id: components["schemas"]["Id"];
+            readonly name: components["schemas"]["TextByLanguage"];
+            readonly countries?: components["schemas"]["ShippingCountries"];
+            readonly price: components["schemas"]["Money"];
+            /** @description The method costs nothing when the lines cost at least this amount, after discounts. */
+            readonly freeFrom?: components["schemas"]["Money"];
+            /** @description The price of each kilogram begun. */
+            readonly pricePerKilogram?: components["schemas"]["Money"];
+            readonly maximumWeight?: components["schemas"]["MaximumWeight"];
+            readonly days?: components["schemas"]["DeliveryDays"];
+            readonly taxCategory: components["schemas"]["TaxCategory"];
+            readonly position: components["schemas"]["Position"];
+            readonly createdAt: components["schemas"]["Time"];
+            readonly updatedAt: components["schemas"]["Time"];
+        };
+        /** @description The countries to which the method delivers; all when absent. */
+        readonly ShippingCountries: readonly components["schemas"]["CountryCode"][];
+        /**
+         * @description ISO 3166-1 alpha-2.
+         * @example CH
+         */
+        readonly CountryCode: string;
+        /**
+         * Format: double
+         * @description In kilograms, with at most three decimals. The method sends no heavier order.
+         */
+        readonly MaximumWeight: number;
+        /** @description The days that the delivery usually takes. */
+        readonly DeliveryDays: {
+            /** Format: int32 */
+            readonly from: number;
+            /**
+             * Format: int32
+             * @description At least `from`.
+             */
+            readonly to: number;
+        };
+        /** @description The category of the tax rates that apply. */
+        readonly TaxCategory: string;
+        /**
+         * Format: int32
+         * @description The place in lists, the lowest first.
+         */
+        readonly Position: number;
+        /**
+         * @example {
+         *       "name": {
+         *         "en": "Standard",
+         *         "de": "Standardversand"
+         *       },
+         *       "countries": [
+         *         "CH",
+         *         "LI"
+         *       ],
+         *       "price": 7.9,
+         *       "freeFrom": 100,
+         *       "maximumWeight": 30,
+         *       "days": {
+         *         "from": 2,
+         *         "to": 4
+         *       }
+         *     }
+         */
+        readonly NewShippingMethod: {
+            readonly name: components["schemas"]["TextByLanguage"];
+            readonly countries?: components["schemas"]["ShippingCountries"];
+            readonly price: components["schemas"]["Money"];
+            /** @description The method costs nothing when the lines cost at least this amount, after discounts. */
+            readonly freeFrom?: components["schemas"]["Money"];
+            /** @description The price of each kilogram begun. */
+            readonly pricePerKilogram?: components["schemas"]["Money"];
+            readonly maximumWeight?: components["schemas"]["MaximumWeight"];
+            readonly days?: components["schemas"]["DeliveryDays"];
+            /** @default standard */
+            readonly taxCategory?: components["schemas"]["TaxCategory"];
+            /** @default 0 */
+            readonly position?: components["schemas"]["Position"];
+        };
+        /**
+         * @description The members have the bounds of a new one. `null` removes a member that is not required.
+         * @example {
+         *       "price": 8.9,
+         *       "freeFrom": null
+         *     }
+         */
+        readonly ShippingMethodPatch: {
+            /** @description A language of `null` is removed. */
+            readonly name?: {
+                readonly [key: string]: string | null;
+            };
+            readonly countries?: readonly string[] | null;
+            readonly price?: components["schemas"]["Money"];
+            /** Format: double */
+            readonly freeFrom?: number | null;
+            /** Format: double */
+            readonly pricePerKilogram?: number | null;
+            /** Format: double */
+            readonly maximumWeight?: number | null;
+            readonly days?: {
+                /** Format: int32 */
+                readonly from?: number;
+                /** Format: int32 */
+                readonly to?: number;
+            } | null;
+            readonly taxCategory?: string | null;
+            /** Format: int32 */
+            readonly position?: number | null;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f11",
+         *           "country": "CH",
+         *           "category": "standard",
+         *           "rate": 8.1,
+         *           "name": "VAT",
+         *           "createdAt": "2026-11-28T08:00:00.000Z",
+         *           "updatedAt": "2026-11-28T08:00:00.000Z"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 20,
+         *         "hasMore": false
+         *       }
+         *     }
+         */
+        readonly TaxRatePage: {
+            readonly items: readonly components["schemas"]["TaxRate"][];
+            readonly pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * @example {
+         *       "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f11",
+         *       "country": "CH",
+         *       "category": "standard",
+         *       "rate": 8.1,
+         *       "name": "VAT",
+         *       "createdAt": "2026-11-28T08:00:00.000Z",
+         *       "updatedAt": "2026-11-28T08:00:00.000Z"
+         *     }
+         */
+        readonly TaxRate: {
+            readonly id: components["schemas"]["Id"];
+            readonly country: components["schemas"]["CountryCode"];
+            /** @description The region of the country, as addresses have it. Without it, the rate applies to all other regions. */
+            readonly region?: components["schemas"]["Region"];
+            readonly category: components["schemas"]["TaxCategory"];
+            readonly rate: components["schemas"]["TaxRateInPercent"];
+            /**
+             * @description The name of the tax on orders and invoices.
+             * @example VAT
+             */
+            readonly name: components["schemas"]["SettingName"];
+            /** @description The time at which the rate begins, in RFC 3339. Without it, the rate has always applied. */
+            readonly from?: components["schemas"]["SettingTime"];
+            readonly createdAt: components["schemas"]["Time"];
+            readonly updatedAt: components["schemas"]["Time"];
+        };
+        readonly Region: string;
+        readonly SettingName: string;
+        /**
+         * Format: date-time
+         * @description RFC 3339, with at most milliseconds.
+         * @example 2026-12-01T00:00:00.000Z
+         */
+        readonly SettingTime: string;
+        /**
+         * @example {
+         *       "country": "CH",
+         *       "rate": 8.1,
+         *       "name": "VAT"
+         *     }
+         */
+        readonly NewTaxRate: {
+            readonly country: components["schemas"]["CountryCode"];
+            /** @description The region of the country, as addresses have it. Without it, the rate applies to all other regions. */
+            readonly region?: components["schemas"]["Region"];
+            /** @default standard */
+            readonly category?: components["schemas"]["TaxCategory"];
+            readonly rate: components["schemas"]["TaxRateInPercent"];
+            /**
+             * @description The name of the tax on orders and invoices.
+             * @example VAT
+             */
+            readonly name: components["schemas"]["SettingName"];
+            /** @description The time at which the rate begins, in RFC 3339. Without it, the rate has always applied. */
+            readonly from?: components["schemas"]["SettingTime"];
+        };
+        /**
+         * @description The members have the bounds of a new one. `null` removes a member that is not required.
+         * @example {
+         *       "name": "Value added tax"
+         *     }
+         */
+        readonly TaxRatePatch: {
+            readonly country?: components["schemas"]["CountryCode"];
+            readonly region?: string | null;
+            readonly category?: string | null;
+            readonly rate?: components["schemas"]["TaxRateInPercent"];
+            readonly name?: string;
+            readonly from?: string | null;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f21",
+         *           "name": "Welcome",
+         *           "code": "WELCOME10",
+         *           "kind": "percent",
+         *           "value": 10,
+         *           "minimum": 50,
+         *           "uses": 100,
+         *           "usesPerAccount": 1,
+         *           "combinable": false,
+         *           "used": 12,
+         *           "createdAt": "2026-11-28T08:00:00.000Z",
+         *           "updatedAt": "2026-11-28T08:00:00.000Z"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 20,
+         *         "hasMore": false
+         *       }
+         *     }
+         */
+        readonly DiscountPage: {
+            readonly items: readonly components["schemas"]["Discount"][];
+            readonly pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * @example {
+         *       "id": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f21",
+         *       "name": "Welcome",
+         *       "code": "WELCOME10",
+         *       "kind": "percent",
+         *       "value": 10,
+         *       "minimum": 50,
+         *       "uses": 100,
+         *       "usesPerAccount": 1,
+         *       "combinable": false,
+         *       "used": 12,
+         *       "createdAt": "2026-11-28T08:00:00.000Z",
+         *       "updatedAt": "2026-11-28T08:00:00.000Z"
+         *     }
+         */
+        readonly Discount: {
+            readonly id: components["schemas"]["Id"];
+            readonly name: components["schemas"]["SettingName"];
+            readonly code?: components["schemas"]["DiscountCode"];
+            readonly kind: components["schemas"]["DiscountKind"];
+            readonly value?: components["schemas"]["DiscountValue"];
+            /** @description The lines have to cost at least this amount, before discounts. */
+            readonly minimum?: components["schemas"]["Money"];
+            readonly appliesTo?: components["schemas"]["DiscountScope"];
+            /** @description The time at which the discount begins, in RFC 3339. */
+            readonly from?: components["schemas"]["SettingTime"];
+            /** @description The time at which the discount ends, in RFC 3339, after `from`. */
+            readonly until?: components["schemas"]["SettingTime"];
+            /** @description The number of orders that can use the discount. A discount cannot get or lose this bound later. */
+            readonly uses?: components["schemas"]["DiscountUses"];
+            /** @description The number of orders of one account that can use the discount. A discount cannot get or lose this bound later. */
+            readonly usesPerAccount?: components["schemas"]["DiscountUses"];
+            /** @description Whether the discount can be used together with other combinable discounts. */
+            readonly combinable: boolean;
+            /**
+             * Format: int64
+             * @description The number of orders that use the discount; absent without `uses`.
+             */
+            readonly used?: number;
+            readonly createdAt: components["schemas"]["Time"];
+            readonly updatedAt: components["schemas"]["Time"];
+        };
+        /** @description Case and blanks make no difference. No two discounts have the same code, except archived ones. */
+        readonly DiscountCode: string;
+        /**
+         * @description `percent` and `amount` reduce the lines by `value`; `free-shipping` makes shipping free.
+         * @enum {unknown}
+         */
+        readonly DiscountKind: "percent" | "amount" | "free-shipping";
+        /**
+         * Format: double
+         * @description Of `percent`: up to 100, with at most two decimals. Of `amount`: in major units. Absent of `free-shipping`.
+         */
+        readonly DiscountValue: number;
+        /** @description The discount applies to the lines that are in any of the lists; to all lines when absent. */
+        readonly DiscountScope: {
+            readonly productIds?: readonly components["schemas"]["Id"][];
+            readonly brands?: components["schemas"]["DiscountTerms"];
+            readonly categories?: components["schemas"]["DiscountTerms"];
+            /** @description Groups of variants. */
+            readonly groups?: components["schemas"]["DiscountTerms"];
+        };
+        readonly DiscountTerms: readonly string[];
+        /** Format: int32 */
+        readonly DiscountUses: number;
+        /**
+         * @example {
+         *       "name": "Welcome",
+         *       "code": "WELCOME10",
+         *       "kind": "percent",
+         *       "value": 10,
+         *       "minimum": 50,
+         *       "uses": 100,
+         *       "usesPerAccount": 1
+         *     }
+         */
+        readonly NewDiscount: {
+            readonly name: components["schemas"]["SettingName"];
+            readonly code?: components["schemas"]["DiscountCode"];
+            readonly kind: components["schemas"]["DiscountKind"];
+            readonly value?: components["schemas"]["DiscountValue"];
+            /** @description The lines have to cost at least this amount, before discounts. */
+            readonly minimum?: components["schemas"]["Money"];
+            readonly appliesTo?: components["schemas"]["DiscountScope"];
+            /** @description The time at which the discount begins, in RFC 3339. */
+            readonly from?: components["schemas"]["SettingTime"];
+            /** @description The time at which the discount ends, in RFC 3339, after `from`. */
+            readonly until?: components["schemas"]["SettingTime"];
+            /** @description The number of orders that can use the discount. A discount cannot get or lose this bound later. */
+            readonly uses?: components["schemas"]["DiscountUses"];
+            /** @description The number of orders of one account that can use the discount. A discount cannot get or lose this bound later. */
+            readonly usesPerAccount?: components["schemas"]["DiscountUses"];
+            /**
+             * @description Whether the discount can be used together with other combinable discounts.
+             * @default false
+             */
+            readonly combinable?: boolean;
+        };
+        /**
+         * @description The members have the bounds of a new one. `null` removes a member that is not required.
+         * @example {
+         *       "until": "2026-12-24T23:00:00Z"
+         *     }
+         */
+        readonly DiscountPatch: {
+            readonly name?: string;
+            readonly code?: string | null;
+            readonly kind?: components["schemas"]["DiscountKind"];
+            /** Format: double */
+            readonly value?: number | null;
+            /** Format: double */
+            readonly minimum?: number | null;
+            readonly appliesTo?: {
+                readonly productIds?: readonly components["schemas"]["Id"][] | null;
+                readonly brands?: readonly string[] | null;
+                readonly categories?: readonly string[] | null;
+                readonly groups?: readonly string[] | null;
+            } | null;
+            readonly from?: string | null;
+            readonly until?: string | null;
+            /** Format: int32 */
+            readonly uses?: number | null;
+            /** Format: int32 */
+            readonly usesPerAccount?: number | null;
+            readonly combinable?: boolean | null;
+        };
         readonly TraceStep: {
             /** @description What the step is, such as `transition`, `event` or `e-mail`. */
             readonly kind: string;
@@ -794,6 +1213,14 @@ export interface components {
         readonly IfMatch: string;
         /** @description `return=minimal` requests a response without the order (RFC 7240). */
         readonly Prefer: string;
+        /** @description Operators eq, in; the methods that deliver to the country, as a code of ISO 3166-1 in capitals. */
+        readonly ServedCountryFilter: readonly string[];
+        /** @description The `nextCursor` of the previous page, with the same filters. */
+        readonly SettingsCursor: string;
+        /** @description Operators eq, in; codes of ISO 3166-1 in capitals. */
+        readonly CountryFilter: readonly string[];
+        /** @description Operators eq, in. Case and blanks make no difference. */
+        readonly CodeFilter: readonly string[];
     };
     requestBodies: never;
     headers: {
@@ -1107,6 +1534,447 @@ export interface operations {
         };
         readonly responses: {
             readonly 200: components["responses"]["MoneyRecorded"];
+        };
+    };
+    readonly listShippingMethods: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Operators eq, in; the methods that deliver to the country, as a code of ISO 3166-1 in capitals. */
+                readonly country?: components["parameters"]["ServedCountryFilter"];
+                /** @description The maximum number of items on a page. */
+                readonly limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same filters. */
+                readonly cursor?: components["parameters"]["SettingsCursor"];
+            };
+            readonly header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One page. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["PageETag"];
+                    readonly Link: components["headers"]["NextPage"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ShippingMethodPage"];
+                };
+            };
+            readonly 304: components["responses"]["PageNotModified"];
+        };
+    };
+    readonly createShippingMethod: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewShippingMethod"];
+            };
+        };
+        readonly responses: {
+            /** @description The shipping method. */
+            readonly 201: {
+                headers: {
+                    /** @description Address of the shipping method. */
+                    readonly Location: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ShippingMethod"];
+                };
+            };
+        };
+    };
+    readonly getShippingMethod: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            readonly path: {
+                /** @description The id of a shipping method. A value that is not a UUID is answered with 404. */
+                readonly shippingMethodId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The shipping method. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ShippingMethod"];
+                };
+            };
+            readonly 304: components["responses"]["NotModified"];
+        };
+    };
+    readonly archiveShippingMethod: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a shipping method. A value that is not a UUID is answered with 404. */
+                readonly shippingMethodId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The shipping method is archived. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly updateShippingMethod: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a shipping method. A value that is not a UUID is answered with 404. */
+                readonly shippingMethodId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/merge-patch+json": components["schemas"]["ShippingMethodPatch"];
+            };
+        };
+        readonly responses: {
+            /** @description The shipping method after the change. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ShippingMethod"];
+                };
+            };
+        };
+    };
+    readonly listTaxRates: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Operators eq, in; codes of ISO 3166-1 in capitals. */
+                readonly country?: components["parameters"]["CountryFilter"];
+                /** @description The maximum number of items on a page. */
+                readonly limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same filters. */
+                readonly cursor?: components["parameters"]["SettingsCursor"];
+            };
+            readonly header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One page. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["PageETag"];
+                    readonly Link: components["headers"]["NextPage"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TaxRatePage"];
+                };
+            };
+            readonly 304: components["responses"]["PageNotModified"];
+        };
+    };
+    readonly createTaxRate: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewTaxRate"];
+            };
+        };
+        readonly responses: {
+            /** @description The tax rate. */
+            readonly 201: {
+                headers: {
+                    /** @description Address of the tax rate. */
+                    readonly Location: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TaxRate"];
+                };
+            };
+        };
+    };
+    readonly getTaxRate: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            readonly path: {
+                /** @description The id of a tax rate. A value that is not a UUID is answered with 404. */
+                readonly taxRateId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The tax rate. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TaxRate"];
+                };
+            };
+            readonly 304: components["responses"]["NotModified"];
+        };
+    };
+    readonly archiveTaxRate: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a tax rate. A value that is not a UUID is answered with 404. */
+                readonly taxRateId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The tax rate is archived. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly updateTaxRate: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a tax rate. A value that is not a UUID is answered with 404. */
+                readonly taxRateId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/merge-patch+json": components["schemas"]["TaxRatePatch"];
+            };
+        };
+        readonly responses: {
+            /** @description The tax rate after the change. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TaxRate"];
+                };
+            };
+        };
+    };
+    readonly listDiscounts: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Operators eq, in. Case and blanks make no difference. */
+                readonly code?: components["parameters"]["CodeFilter"];
+                /** @description The maximum number of items on a page. */
+                readonly limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same filters. */
+                readonly cursor?: components["parameters"]["SettingsCursor"];
+            };
+            readonly header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One page. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["PageETag"];
+                    readonly Link: components["headers"]["NextPage"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DiscountPage"];
+                };
+            };
+            readonly 304: components["responses"]["PageNotModified"];
+        };
+    };
+    readonly createDiscount: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewDiscount"];
+            };
+        };
+        readonly responses: {
+            /** @description The discount. */
+            readonly 201: {
+                headers: {
+                    /** @description Address of the discount. */
+                    readonly Location: string;
+                    readonly ETag: components["headers"]["WeakETag"];
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Discount"];
+                };
+            };
+        };
+    };
+    readonly getDiscount: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            readonly path: {
+                /** @description The id of a discount. A value that is not a UUID is answered with 404. */
+                readonly discountId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The discount. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["WeakETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Discount"];
+                };
+            };
+            readonly 304: components["responses"]["NotModifiedForCaller"];
+        };
+    };
+    readonly archiveDiscount: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a discount. A value that is not a UUID is answered with 404. */
+                readonly discountId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The discount is archived. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly updateDiscount: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a discount. A value that is not a UUID is answered with 404. */
+                readonly discountId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/merge-patch+json": components["schemas"]["DiscountPatch"];
+            };
+        };
+        readonly responses: {
+            /** @description The discount after the change. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["WeakETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Discount"];
+                };
+            };
         };
     };
     readonly resolveReservation: {

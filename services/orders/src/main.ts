@@ -19,17 +19,20 @@ import { eraseOrders } from './order/erase-orders.ts';
 import { observeOrders } from './order/measure-orders.ts';
 import { openOrders } from './order/order.ts';
 import { openPricingSettings } from './settings/pricing-settings.ts';
+import { openSettings } from './settings/settings.ts';
 
 await startService({
   name: 'orders',
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readEnvironment,
-  async build({ config, database, log, callService, onStop }) {
+  async build({ config, database, contract, log, callService, onStop }) {
     await assertCurrency(database.pool, config.currency);
     observeOrders(database);
+    const cursors = createCursors(config.cursorKeys);
     const context: OrdersContext = {
       database,
-      orders: openOrders(config.currency, createCursors(config.cursorKeys)),
+      orders: openOrders(config.currency, cursors),
+      settings: openSettings(config.currency, cursors, contract),
       pricingSettings: openPricingSettings(database, config),
       catalogue: callService('catalogue', config.catalogueUrl),
       quotes: createEncryption(config.internalSecrets, 'quotes'),

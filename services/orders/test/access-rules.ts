@@ -4,6 +4,7 @@ import {
   type AccessRule,
   type AccessRules,
   type AccessTarget,
+  type SettingResource,
   unlessAbsent,
 } from '@shop/shared/testing';
 
@@ -17,6 +18,29 @@ const readOrder = (caller: AccessCaller, target: AccessTarget) =>
 const reported = () => ({ reference: newId(), amount: 1, currency: 'EUR' });
 /** The orders of the test are cancelled. */
 const fulfil: AccessRule = { resource: 'order', scope: 'orders:fulfil', expected: unlessAbsent(409) };
+
+/** Each tax rate has a region of its own, because two equal ones are refused. */
+const settings = {
+  shippingMethod: () => ({ name: { en: 'Standard' }, price: 7.9 }),
+  taxRate: () => ({ country: 'CH', region: newId(), rate: 8.1, name: 'VAT' }),
+  discount: () => ({ name: 'Sale', kind: 'percent', value: 10 }),
+};
+
+/** Returns the rules of the operations on one kind of settings, for their staff. */
+function settingRules(resource: SettingResource, change: unknown) {
+  const scope = 'settings:write';
+  return {
+    list: { scope, expected: () => 200 },
+    get: { resource, scope, expected: unlessAbsent(200) },
+    create: { scope, body: settings[resource], expected: () => 201 },
+    update: { resource, scope, body: () => change, expected: unlessAbsent(200) },
+    archive: { resource, scope, expected: unlessAbsent(204) },
+  } satisfies AccessRules;
+}
+
+const shippingMethod = settingRules('shippingMethod', { price: 8.9 });
+const taxRate = settingRules('taxRate', { name: 'Value added tax' });
+const discount = settingRules('discount', { value: 15 });
 
 export const accessRules: AccessRules = {
   createOrder: { body: () => ({ items: [{ productId: newId(), quantity: 1 }] }), expected: () => 422 },
@@ -37,4 +61,19 @@ export const accessRules: AccessRules = {
     body: () => ({ ...reported(), amount: 1e9 }),
     expected: unlessAbsent(409),
   },
+  listShippingMethods: { public: true, expected: () => 200 },
+  getShippingMethod: { resource: 'shippingMethod', public: true, expected: unlessAbsent(200) },
+  createShippingMethod: shippingMethod.create,
+  updateShippingMethod: shippingMethod.update,
+  archiveShippingMethod: shippingMethod.archive,
+  listTaxRates: taxRate.list,
+  getTaxRate: taxRate.get,
+  createTaxRate: taxRate.create,
+  updateTaxRate: taxRate.update,
+  archiveTaxRate: taxRate.archive,
+  listDiscounts: discount.list,
+  getDiscount: discount.get,
+  createDiscount: discount.create,
+  updateDiscount: discount.update,
+  archiveDiscount: discount.archive,
 };

@@ -28,6 +28,8 @@ export const problems = {
   'price-changed': { status: 409, title: 'A price has changed' },
   'quote-expired': { status: 409, title: 'The quote has expired' },
   'discount-not-applicable': { status: 409, title: 'The discount does not apply' },
+  'discount-code-exists': { status: 409, title: 'Another discount has this code' },
+  'tax-rate-exists': { status: 409, title: 'Another tax rate is the same' },
   'payment-due': { status: 409, title: 'The order is not paid' },
   'payment-amount-differs': { status: 409, title: 'The payment is not the amount that is due' },
   'refund-exceeds-due': { status: 409, title: 'The refund is more than is due' },

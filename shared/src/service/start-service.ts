@@ -1,6 +1,6 @@
 // The start of every service, in this order: database and schema, verification of callers, its own parts, events, HTTP.
 import { createServiceTokens, createTokenVerifier } from '../auth/index.ts';
-import { loadContract } from '../contract/index.ts';
+import { type Contract, loadContract } from '../contract/index.ts';
 import {
   checkLocale,
   connectDatabase,
@@ -42,6 +42,7 @@ export interface ServiceSpec<Config, Context, Consumer extends ConsumerName> {
 export interface ServiceStart<Config> extends ProcessLife {
   readonly config: Config;
   readonly database: Database;
+  readonly contract: Contract;
   /** Returns a client for the internal operations of another service, at this origin. */
   callService(service: string, url: string): InternalClient;
 }
@@ -79,11 +80,13 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
     await untilAvailable(() => checkLocale(database.pool, log), log);
     life.onStop('pruning', startPruning(database.pool, [expiredResponses, ...expiredEvents], log));
 
+    const contract = loadContract(`${folder}/openapi.yaml`);
     const callers = openCallers(name, config, life);
     const parts = await service.build({
       ...life,
       config,
       database,
+      contract,
       callService(other, url) {
         const { serviceTokens } = callers;
         if (serviceTokens === undefined) throw new Error('calls to other services need INTERNAL_SECRET');
@@ -102,7 +105,6 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
     if (parts.needsBroker === true) health.add('events', () => events.ping());
 
     const { operations, context, cache } = parts;
-    const contract = loadContract(`${folder}/openapi.yaml`);
     const app = createApp({ name, contract, operations, context, cache, ...callers, health, log });
     await serve(app, { host: config.host, port: config.port, drain: config.drain, health, life });
   });

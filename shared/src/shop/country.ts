@@ -13,7 +13,8 @@ export function isCountry(code: string): boolean {
   return new Intl.Locale(`und-${code}`).region === code && names.of(code) !== undefined;
 }
 
-export const countryExpected = 'must be a country code of ISO 3166-1 in capitals, such as CH';
+/** The rest of the sentence "must be …". */
+export const countryExpected = 'a country code of ISO 3166-1 in capitals, such as CH';
 
 /** Defines a variable with a country code of ISO 3166-1. */
 export function country(name: string): Variable<string> {
@@ -21,7 +22,7 @@ export function country(name: string): Variable<string> {
     name,
     fallback: undefined,
     parse(code) {
-      if (!isCountry(code)) throw new Error(countryExpected);
+      if (!isCountry(code)) throw new Error(`must be ${countryExpected}`);
       return code;
     },
   };

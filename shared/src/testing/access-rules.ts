@@ -12,6 +12,7 @@ const scopes = {
   fulfiller: ['orders:fulfil'],
   editor: ['catalogue:write'],
   payer: ['payments:write'],
+  configurer: ['settings:write'],
   supporter: ['accounts:support'],
   machine: ['orders:read-all'],
 } as const satisfies Record<string, readonly string[]>;
@@ -24,7 +25,8 @@ export const accessTargets = ['own', 'foreign', 'absent'] as const;
 export type AccessTarget = (typeof accessTargets)[number];
 
 /** The resource that a path parameter names. */
-export type AccessResource = 'account' | 'session' | 'order' | 'product' | 'import';
+export type AccessResource = 'account' | 'session' | 'order' | 'product' | 'import' | SettingResource;
+export type SettingResource = 'shippingMethod' | 'taxRate' | 'discount';
 
 export interface AccessRule {
   /** Undefined when the path has no parameter. */

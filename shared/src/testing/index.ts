@@ -7,6 +7,7 @@ export {
   type AccessTarget,
   accessCallers,
   accessTargets,
+  type SettingResource,
   scopesOf,
   unlessAbsent,
 } from './access-rules.ts';

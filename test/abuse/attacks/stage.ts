@@ -46,7 +46,14 @@ export async function startStage(): Promise<Stage> {
   const accountId = String(registered.body.id);
   const customer = await services.issuer.sign({ accountId });
   const staff = await services.issuer.sign({
-    scopes: ['accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write'],
+    scopes: [
+      'accounts:support',
+      'catalogue:write',
+      'orders:fulfil',
+      'orders:read-all',
+      'payments:write',
+      'settings:write',
+    ],
   });
   const product = { name: 'Cup', brand: 'Acme', category: 'kitchen', price: 9.99, status: 'active', stock: 1_000_000 };
   const created = await services.service('catalogue').client.post('/v1/products', { token: staff, body: product });

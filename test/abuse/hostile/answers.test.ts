@@ -33,7 +33,14 @@ beforeAll(async () => {
   accountId = newId();
   token = await shop.issuer.sign({
     accountId,
-    scopes: ['accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write'],
+    scopes: [
+      'accounts:support',
+      'catalogue:write',
+      'orders:fulfil',
+      'orders:read-all',
+      'payments:write',
+      'settings:write',
+    ],
   });
 });
 afterAll(() => shop?.stop());

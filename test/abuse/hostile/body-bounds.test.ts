@@ -82,7 +82,14 @@ function largestOf(document: Readonly<Record<string, unknown>>, operation: Contr
 let shop: TestServices;
 let gateway: TestGateway;
 const accountId = newId();
-const scopes = ['accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:read-all', 'payments:write'];
+const scopes = [
+  'accounts:support',
+  'catalogue:write',
+  'orders:fulfil',
+  'orders:read-all',
+  'payments:write',
+  'settings:write',
+];
 
 beforeAll(async () => {
   const config = join(root, 'gateway/config');

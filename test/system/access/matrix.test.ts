@@ -17,6 +17,7 @@ import {
   type CallOptions,
   createClient,
   eventually,
+  type SettingResource,
   scopesOf,
   setReadOnly,
   startServices,
@@ -71,6 +72,13 @@ const cells: readonly Cell[] = offered.flatMap((operation) => {
     .flatMap((way) => accessCallers.map((caller) => ({ id, way, operation, rule, caller })));
 });
 
+const settingsOf = {
+  shippingMethod: { path: '/v1/shipping-methods', rule: rules.createShippingMethod },
+  taxRate: { path: '/v1/tax-rates', rule: rules.createTaxRate },
+  discount: { path: '/v1/discounts', rule: rules.createDiscount },
+} satisfies Record<SettingResource, unknown>;
+const settingResources = ['shippingMethod', 'taxRate', 'discount'] as const;
+
 let shop: TestServices;
 let witnesses: readonly Witness[] = [];
 let gateway: TestGateway;
@@ -82,6 +90,9 @@ const ids: Record<AccessResource, Record<AccessTarget, string>> = {
   order: { own: '', foreign: '', absent: newId() },
   product: { own: '', foreign: '', absent: newId() },
   import: { own: '', foreign: '', absent: newId() },
+  shippingMethod: { own: '', foreign: '', absent: newId() },
+  taxRate: { own: '', foreign: '', absent: newId() },
+  discount: { own: '', foreign: '', absent: newId() },
 };
 
 beforeAll(async () => {
@@ -105,13 +116,14 @@ beforeAll(async () => {
   tokens.set('expired', await issuer.sign({ ...owner, expiresIn: -60 }));
   tokens.set('forged', await issuer.forge(owner));
   tokens.set('owner', await issuer.sign({ ...owner, loggedIn: true }));
-  for (const caller of ['other', 'reader', 'fulfiller', 'editor', 'payer', 'supporter'] as const)
+  for (const caller of ['other', 'reader', 'fulfiller', 'editor', 'payer', 'supporter', 'configurer'] as const)
     tokens.set(caller, await issuer.sign({ scopes: scopesOf(caller) }));
   tokens.set('machine', await issuer.sign({ scopes: scopesOf('machine'), isMachine: true }));
 
   const stocked = { token: tokens.get('editor') ?? '', body: { ...product, stock: 100 } };
   const productId = idOf(await client.post('/v1/products', stocked));
   ids.product = { own: productId, foreign: productId, absent: newId() };
+  for (const resource of settingResources) await addSetting(resource);
   const file = { rawBody: '{}', headers: { 'Content-Type': 'application/x-ndjson' } };
   const importId = idOf(await client.post('/v1/products/imports', { ...stocked, ...file }));
   ids.import = { own: importId, foreign: importId, absent: newId() };
@@ -142,6 +154,14 @@ function idOf({ status, body, text }: Awaited<ReturnType<TestClient['post']>>): 
 async function logIn(target: 'own' | 'foreign'): Promise<string> {
   const body = { email: `${target}@example.com`, password: someone.password };
   return String(decodeJwt((await client.post('/v1/tokens', { body })).body.access_token).sid);
+}
+
+/** Adds a setting, which the next requests name. */
+async function addSetting(resource: SettingResource): Promise<void> {
+  const { path, rule } = settingsOf[resource];
+  const token = tokens.get('configurer') ?? '';
+  const id = idOf(await shop.service('orders').client.post(path, { token, body: rule?.body?.() }));
+  ids[resource] = { ...ids[resource], own: id, foreign: id };
 }
 
 function serviceBehind({ operationId, service }: Known): TestService {
@@ -183,6 +203,9 @@ describe.each(cells)('$id $way as $caller', (cell) => {
       const requestId = newId();
       // Each request needs a session of its own, because a session can be ended only once.
       if (rule.resource === 'session' && caller === 'owner') ids.session.own = await logIn('own');
+      // An archived setting can neither be read nor changed.
+      if (rule.scope === 'settings:write')
+        await Promise.all(settingResources.filter((each) => each === rule.resource).map(addSetting));
       const { status, headers, text } = await call(cell, target, requestId);
       const refused = refusal(rule, caller);
       expect([status, text.slice(0, 300)]).toEqual([expectedStatus(rule, caller, target), expect.any(String)]);

@@ -7,6 +7,7 @@ interface ExampleMembers {
 }
 
 const productId = '01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01';
+const settingId = '01931f6e-2d00-7c3a-8d51-5f3b6a1c0f21';
 const tooMany = 'At most 20 conditions are accepted; these are 24.';
 
 /** The members as the shop sends them with the `detail` of `problemTexts`. A code without faults is not listed. */
@@ -82,6 +83,12 @@ export const exampleMembers: Readonly<Partial<Record<ProblemCode, ExampleMembers
     errors: [
       { pointer: '/discountCode', detail: 'is for orders from 50.00; 4.50 are missing', minimum: 50, missing: 4.5 },
     ],
+  },
+  'discount-code-exists': {
+    errors: [{ pointer: '/code', detail: `is the code of the discount ${settingId}` }],
+  },
+  'tax-rate-exists': {
+    errors: [{ pointer: '/country', detail: `has the tax rate ${settingId} for the same region, category and time` }],
   },
   'payment-amount-differs': { errors: [{ pointer: '/amount', detail: 'is 19.00, but 29.00 is due', due: 29 }] },
   'refund-exceeds-due': { errors: [{ pointer: '/amount', detail: 'is 30.00, but 29.00 is due', due: 29 }] },

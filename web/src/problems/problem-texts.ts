@@ -165,6 +165,21 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     example: 'The code WELCOME10 is for orders from 50.00 EUR; 4.50 EUR are missing. Nothing was ordered.',
     remedy: 'Change the order as `detail` says, or order without the code.',
   },
+  'discount-code-exists': {
+    when:
+      'A discount was to get a code that another discount has. Case and blanks make no difference, and archived ' +
+      'discounts do not count. Nothing was changed.',
+    example: 'Another discount has this code. Nothing was changed. Change or archive it, or use another code.',
+    remedy: 'The response names the other discount. Change or archive it, or send another code.',
+  },
+  'tax-rate-exists': {
+    when:
+      'A tax rate was to get the country, region, category and beginning of another rate, so that it would be ' +
+      'ambiguous which of them applies. Nothing was changed.',
+    example:
+      'Another rate has the same country, region, category and beginning. Nothing was changed. Change or archive it.',
+    remedy: 'The response names the other rate. Change or archive it, or send another beginning (`from`).',
+  },
   'payment-due': {
     when: 'An order was to be processed that has to be paid first, and its payment is not recorded.',
     example: 'The order is not paid. It can be processed once its payment is recorded.',

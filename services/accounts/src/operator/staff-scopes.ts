@@ -6,5 +6,6 @@ export const staffScopes = [
   'orders:fulfil',
   'orders:read-all',
   'payments:write',
+  'settings:write',
 ] as const;
 export type StaffScope = (typeof staffScopes)[number];
