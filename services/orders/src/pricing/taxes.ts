@@ -34,8 +34,10 @@ export function taxesOf(
 ): Taxes {
   if (settings.taxes === 'off' || (isTaxExempt && settings.taxes === 'added')) return untaxed(taxables);
   const found = taxables.map(({ category }) => rateOf(category, at, settings.taxRates, destination));
-  const rates = [...new Map(found.flatMap((rate) => (rate ? [[keyOf(rate), rate]] : []))).values()];
-  const indexes = found.map((rate) => (rate ? rates.findIndex((other) => keyOf(other) === keyOf(rate)) : undefined));
+  const rates = found
+    .filter((rate) => rate !== undefined)
+    .filter((rate, index, all) => all.findIndex((other) => isSame(other, rate)) === index);
+  const indexes = found.map((rate) => rate && rates.findIndex((other) => isSame(other, rate)));
   const shares = rates.map(({ rate }, index) => {
     const amounts = taxables.map(({ amount }, taxable) => (indexes[taxable] === index ? amount : 0n));
     const percent = scaled(rate, 4);
@@ -73,6 +75,6 @@ function beginOf({ from }: TaxRate): number {
   return from?.getTime() ?? -Infinity;
 }
 
-function keyOf({ name, rate }: TaxRate): string {
-  return `${scaled(rate, 4)} ${name}`;
+function isSame(one: TaxRate, other: TaxRate): boolean {
+  return one.name === other.name && scaled(one.rate, 4) === scaled(other.rate, 4);
 }
