@@ -47,7 +47,7 @@ async function newCustomer(): Promise<Values> {
 /** A customer who is also staff, with a token that has the scopes. */
 async function newStaff(): Promise<Values> {
   const [values, customer] = [await newCustomer(), await newCustomer()];
-  const scopes = ['accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:read-all'];
+  const scopes = ['accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:read-all', 'settings:write'];
   await shop.grant(values.email ?? '', ...scopes);
   const client = createShop({ baseUrl: shop.url });
   const { data } = await client.call.POST('/v1/tokens', { body: { email: values.email ?? '', password } });
@@ -66,6 +66,7 @@ async function newPayer(): Promise<Values> {
 /** The callers of guides in which others than a customer send requests. */
 const callers = new Map([
   ['staff', newStaff],
+  ['shipping-taxes-discounts', newStaff],
   ['taking-payments', newPayer],
 ]);
 

@@ -17,6 +17,7 @@ export const guideNames = [
   'idempotency',
   'events',
   'staff',
+  'shipping-taxes-discounts',
   'taking-payments',
   'migration',
 ] as const;
