@@ -1399,6 +1399,25 @@ export interface components {
              * @description What the account, or the accounts in its network, hold at present.
              */
             held?: number;
+            /** @description The countries to which the order, or the shipping method, can be sent. */
+            countries?: string[];
+            /** @description The weight of the order in kilograms. */
+            weight?: number;
+            /** @description The largest weight in kilograms that can be sent there. */
+            maximumWeight?: number;
+            /** @description What the lines of an order must cost for the discount. */
+            minimum?: components["schemas"]["Money"];
+            /** @description What the lines cost less than `minimum`. */
+            missing?: components["schemas"]["Money"];
+            /** @description When the discount begins. */
+            from?: components["schemas"]["Time"];
+            /** @description When the discount ended. */
+            until?: components["schemas"]["Time"];
+            /**
+             * @description The part of the quoted price that has changed.
+             * @enum {unknown}
+             */
+            part?: "shipping" | "discount" | "tax";
             /** @description The expected price. */
             old?: components["schemas"]["Money"];
             /** @description The current price. */
@@ -4062,6 +4081,19 @@ export interface components {
                 };
             };
         };
+        /** @description `too-many-requests`: the caller tried 20 discount codes that do not exist within ten minutes. */
+        TooManyCodes: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "too-many-requests";
+                };
+            };
+        };
         /** @description `invalid-transition`, `payment-due` (process only), `stock-missing` (ship only), or `request-in-progress`. The order is unchanged. */
         TransitionConflict: {
             headers: {
@@ -5434,7 +5466,7 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["OrderUnprocessable"];
-            429: components["responses"]["GatewayTooManyRequests"];
+            429: components["responses"]["TooManyCodes"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];
@@ -5471,7 +5503,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
-            429: components["responses"]["GatewayTooManyRequests"];
+            429: components["responses"]["TooManyCodes"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
             503: components["responses"]["OrdersServiceUnavailable"];

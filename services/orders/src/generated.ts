@@ -520,6 +520,25 @@ export interface components {
              * @description What the account, or the accounts in its network, hold at present.
              */
             readonly held?: number;
+            /** @description The countries to which the order, or the shipping method, can be sent. */
+            readonly countries?: readonly string[];
+            /** @description The weight of the order in kilograms. */
+            readonly weight?: number;
+            /** @description The largest weight in kilograms that can be sent there. */
+            readonly maximumWeight?: number;
+            /** @description What the lines of an order must cost for the discount. */
+            readonly minimum?: components["schemas"]["Money"];
+            /** @description What the lines cost less than `minimum`. */
+            readonly missing?: components["schemas"]["Money"];
+            /** @description When the discount begins. */
+            readonly from?: components["schemas"]["Time"];
+            /** @description When the discount ended. */
+            readonly until?: components["schemas"]["Time"];
+            /**
+             * @description The part of the quoted price that has changed.
+             * @enum {unknown}
+             */
+            readonly part?: "shipping" | "discount" | "tax";
             /** @description The expected price. */
             readonly old?: components["schemas"]["Money"];
             /** @description The current price. */
