@@ -39,6 +39,32 @@ describe('composeEmail', () => {
     expect(email.html).toContain('<tr><td>Total</td><td>EUR 160.48</td></tr>');
   });
 
+  it('composeEmail shows shipping, discounts and taxes between the items and the total', () => {
+    const { created } = someOrder();
+    const priced = {
+      ...created,
+      shipping: { methodId: created.orderId, name: { en: 'Parcel', de: 'Paket' }, price: 4.9 },
+      discounts: [{ name: '10 % off at www.evil.example', code: 'TEN', amount: 16.05 }],
+      taxes: [{ name: 'VAT', rate: 8.1, base: 138.11, amount: 11.19 }],
+      pricesIncludeTax: true,
+      totalCost: 149.33,
+    };
+    const textOf = (locale: string | null, details = priced) =>
+      composeEmail(sender, { ...ada, locale }, { kind: 'order-received', details }).text;
+    expect(textOf(null)).toContain(
+      [
+        '1 × Chair                     EUR 120.50',
+        'Shipping: Parcel              EUR 4.90',
+        '10 % off at www.\u200bevil.\u200bexample  -EUR 16.05',
+        'Including VAT 8.1%            EUR 11.19',
+        'Total                         EUR 149.33',
+      ].join('\n'),
+    );
+    expect(textOf('de')).toMatch(/\nVersand: Paket +4,90 EUR\n.*\nEnthaltene VAT 8,1 % +11,19 EUR\nSumme /);
+    expect(textOf('fr')).toMatch(/\nLivraison: Parcel +4,90 EUR\n.*\nDont VAT 8,1 % +11,19 EUR\nTotal /);
+    expect(textOf(null, { ...priced, pricesIncludeTax: false })).toMatch(/\nVAT 8\.1% +EUR 11\.19\n/);
+  });
+
   it('composeEmail shows who gets the parcel and where, with every character and without a link', () => {
     const { created } = someOrder();
     const shippingAddress = { recipient: 'Bo', street_address: 'www.evil.example', postal_code: '4052', city: 'Basel' };

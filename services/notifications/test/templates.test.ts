@@ -139,6 +139,15 @@ describe('a file of the operator', () => {
     expect(read).toThrow(message);
   });
 
+  it('a file of the operator from release 1.1 has English labels of shipping and of included taxes', async () => {
+    await change('de.yaml', '  shipping: Versand\n  including: Enthaltene\n', '');
+    expect(readTemplates(folder, 'en').textsFor('de').labels).toMatchObject({
+      total: 'Summe',
+      shipping: 'Shipping',
+      including: 'Including',
+    });
+  });
+
   it('a file of the operator has to exist in the language of the shop', () => {
     expect(() => readTemplates(folder, 'pt')).toThrow(
       'has no e-mails in the language of the shop (EMAIL_LANGUAGE), pt.yaml',
