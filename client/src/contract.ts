@@ -1788,7 +1788,7 @@ export interface components {
             from?: components["schemas"]["SettingTime"];
             /** @description The time at which the discount ends, in RFC 3339, after `from`. */
             until?: components["schemas"]["SettingTime"];
-            /** @description The number of orders that can use the discount. A discount cannot get or lose this bound later. */
+            /** @description The number of orders that can use the discount. A discount without `usesPerAccount` cannot get or lose this bound later. */
             uses?: components["schemas"]["DiscountUses"];
             /** @description The number of orders of one account that can use the discount. A discount cannot get or lose this bound later. */
             usesPerAccount?: components["schemas"]["DiscountUses"];
@@ -1796,7 +1796,7 @@ export interface components {
             combinable: boolean;
             /**
              * Format: int64
-             * @description The number of orders that use the discount; absent without `uses`.
+             * @description The number of orders that use the discount; absent without `uses` and `usesPerAccount`.
              */
             used?: number;
             createdAt: components["schemas"]["Time"];
@@ -1951,7 +1951,7 @@ export interface components {
             from?: components["schemas"]["SettingTime"];
             /** @description The time at which the discount ends, in RFC 3339, after `from`. */
             until?: components["schemas"]["SettingTime"];
-            /** @description The number of orders that can use the discount. A discount cannot get or lose this bound later. */
+            /** @description The number of orders that can use the discount. A discount without `usesPerAccount` cannot get or lose this bound later. */
             uses?: components["schemas"]["DiscountUses"];
             /** @description The number of orders of one account that can use the discount. A discount cannot get or lose this bound later. */
             usesPerAccount?: components["schemas"]["DiscountUses"];

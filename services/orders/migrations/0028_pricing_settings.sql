@@ -37,7 +37,7 @@ CREATE TABLE pricing_settings_history (
 
 CREATE INDEX pricing_settings_history_setting ON pricing_settings_history (setting_id, version);
 
--- The number of orders that use a discount, in all and of each account. A row exists only for a bound that the discount has.
+-- The number of orders that use a discount with a bound, in all, and of each account when the bound is one for each account.
 CREATE TABLE discount_uses (
   discount_id uuid NOT NULL,
   -- 00000000-0000-0000-0000-000000000000 counts the orders of all accounts.

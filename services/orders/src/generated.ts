@@ -985,7 +985,7 @@ export interface components {
             readonly from?: components["schemas"]["SettingTime"];
             /** @description The time at which the discount ends, in RFC 3339, after `from`. */
             readonly until?: components["schemas"]["SettingTime"];
-            /** @description The number of orders that can use the discount. A discount cannot get or lose this bound later. */
+            /** @description The number of orders that can use the discount. A discount without `usesPerAccount` cannot get or lose this bound later. */
             readonly uses?: components["schemas"]["DiscountUses"];
             /** @description The number of orders of one account that can use the discount. A discount cannot get or lose this bound later. */
             readonly usesPerAccount?: components["schemas"]["DiscountUses"];
@@ -993,7 +993,7 @@ export interface components {
             readonly combinable: boolean;
             /**
              * Format: int64
-             * @description The number of orders that use the discount; absent without `uses`.
+             * @description The number of orders that use the discount; absent without `uses` and `usesPerAccount`.
              */
             readonly used?: number;
             readonly createdAt: components["schemas"]["Time"];
@@ -1045,7 +1045,7 @@ export interface components {
             readonly from?: components["schemas"]["SettingTime"];
             /** @description The time at which the discount ends, in RFC 3339, after `from`. */
             readonly until?: components["schemas"]["SettingTime"];
-            /** @description The number of orders that can use the discount. A discount cannot get or lose this bound later. */
+            /** @description The number of orders that can use the discount. A discount without `usesPerAccount` cannot get or lose this bound later. */
             readonly uses?: components["schemas"]["DiscountUses"];
             /** @description The number of orders of one account that can use the discount. A discount cannot get or lose this bound later. */
             readonly usesPerAccount?: components["schemas"]["DiscountUses"];

@@ -208,7 +208,7 @@ describe('400', () => {
     expect(narrowed.body.appliesTo).toEqual({ groups: ['T-1'] });
   });
 
-  it('a discount can neither get nor lose a bound of its uses, and its bound can change', async () => {
+  it('a discount can get or lose a bound only while another one counts its uses, and a bound can change', async () => {
     const { id } = (await shop.create('discounts', { uses: 5 })).body;
     for (const [patch, pointer] of [
       [{ uses: null }, '/uses'],
@@ -218,6 +218,13 @@ describe('400', () => {
       expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer }] } });
     }
     expect((await shop.patch('discounts', id, { uses: 7 })).body).toMatchObject({ uses: 7, used: 0 });
+    const each = (await shop.create('discounts', { usesPerAccount: 1 })).body;
+    expect((await shop.patch('discounts', each.id, { uses: 5 })).body).toMatchObject({ uses: 5, used: 0 });
+    expect((await shop.patch('discounts', each.id, { uses: null })).body).toMatchObject({ usesPerAccount: 1, used: 0 });
+    const lost = await shop.patch('discounts', each.id, { usesPerAccount: null, uses: 5 });
+    expect(lost.body.errors.map(({ pointer }) => pointer)).toEqual(['/uses', '/usesPerAccount']);
+    const free = (await shop.create('discounts')).body;
+    expect((await shop.patch('discounts', free.id, { uses: 5 })).status).toBe(400);
   });
 });
 

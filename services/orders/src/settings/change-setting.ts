@@ -136,15 +136,17 @@ async function enterHistory(
 }
 
 /**
- * A discount keeps its bounds of uses, because orders without the bound are not counted, and a later bound would count
- * too few of them.
+ * Uses are counted only while a discount has a bound, and those of each account only with `usesPerAccount`. A bound that
+ * is added later would not count the orders before.
  */
 function boundFaults(present: Readonly<Record<string, unknown>>, merged: DiscountBody): Fault[] {
+  const had = { uses: present.uses !== undefined, usesPerAccount: present.usesPerAccount !== undefined };
+  const has = { uses: merged.uses !== undefined, usesPerAccount: merged.usesPerAccount !== undefined };
+  const isFixed = { uses: !had.usesPerAccount || !has.usesPerAccount, usesPerAccount: true };
   return (['uses', 'usesPerAccount'] as const).flatMap((member) => {
-    const [had, has] = [present[member] !== undefined, merged[member] !== undefined];
-    const detail = has
+    const detail = has[member]
       ? 'cannot be added later: archive this discount, and add another one with the same code'
       : 'cannot be removed: raise it';
-    return had === has ? [] : [{ pointer: `/${member}`, detail }];
+    return isFixed[member] && had[member] !== has[member] ? [{ pointer: `/${member}`, detail }] : [];
   });
 }

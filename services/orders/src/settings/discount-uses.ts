@@ -18,8 +18,9 @@ export async function countUse<Each extends Counted>(
   accountId: string,
 ): Promise<Each | undefined> {
   for (const discount of [...discounts].sort((a, b) => (a.id < b.id ? -1 : 1))) {
-    const { id, uses, usesPerAccount } = discount;
-    if (uses !== undefined && !(await countOne(tx, id, allAccounts, uses))) return discount;
+    if (!isLimited(discount)) continue;
+    const { id, uses = Number.MAX_SAFE_INTEGER, usesPerAccount } = discount;
+    if (!(await countOne(tx, id, allAccounts, uses))) return discount;
     if (usesPerAccount !== undefined && !(await countOne(tx, id, accountId, usesPerAccount))) return discount;
   }
   return undefined;
@@ -54,6 +55,7 @@ export async function giveBackUse(tx: Transaction, discountIds: readonly string[
   );
 }
 
+/** Returns whether the uses of a discount are counted. */
 export function isLimited({ uses, usesPerAccount }: Counted): boolean {
   return uses !== undefined || usesPerAccount !== undefined;
 }

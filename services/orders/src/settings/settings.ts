@@ -44,8 +44,8 @@ export function openSettings(currency: string, cursors: Cursors, contract: Contr
   return { 'shipping-method': open('shipping-method'), 'tax-rate': open('tax-rate'), discount: open('discount') };
 }
 
-/** The number of orders that use a discount; NULL for a setting without `uses`. */
-const usedSql = `(CASE WHEN body -> 'uses' IS NOT NULL THEN coalesce((SELECT used FROM discount_uses AS counter
+/** The number of orders that use a discount; NULL for a setting without a bound. */
+const usedSql = `(CASE WHEN coalesce(body -> 'uses', body -> 'usesPerAccount') IS NOT NULL THEN coalesce((SELECT used FROM discount_uses AS counter
   WHERE discount_id = settings.id AND account_id = '${allAccounts}'), 0) END)`;
 
 function openStore(kind: SettingKind, rules: KindRules, cursors: Cursors, contract: Contract): SettingStore {
