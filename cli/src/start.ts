@@ -1,6 +1,7 @@
 // `npm start`: runs the shop on this machine, with one process for each service, until Ctrl-C. `npm run dev` also
 // restarts processes when their files change.
 import { seedDemo } from '@shop/catalogue/operator';
+import { seedDemoPrices } from '@shop/orders/operator';
 import { ConfigError, StartError, toReason } from '@shop/shared/runtime';
 import { banner } from './launcher/banner.ts';
 import { embeddedServer } from './launcher/embedded-server.ts';
@@ -75,7 +76,8 @@ async function start(): Promise<void> {
   const secrets = await keptSecrets(folder.secrets);
   const databases = await prepareDatabase(settings, folder, secrets);
 
-  const wiring: Wiring = { settings, folder, secrets, databases, given };
+  const found: Wiring = { settings, folder, secrets, databases, given };
+  const wiring: Wiring = { ...found, demoPrices: await seedDemoPrices(operatorEnvironment(found, 'orders')) };
   const processes = await shopProcesses(wiring);
   step(`${processes.map(({ name }) => name).join(', ')} start`);
   const parts = startProcesses(processes, folder);

@@ -29,6 +29,8 @@ export interface Wiring {
   readonly databases: DatabaseUrls;
   /** The variables that the operator has set. They take precedence over all defaults, except addresses and ports. */
   readonly given: NodeJS.ProcessEnv;
+  /** The defaults of orders for the prices of the demo. */
+  readonly demoPrices?: NodeJS.ProcessEnv;
 }
 
 /** Returns whether this machine reaches the gateway at a loopback address. */
@@ -148,6 +150,13 @@ function notGiven(given: NodeJS.ProcessEnv, defaults: NodeJS.ProcessEnv): NodeJS
   return Object.fromEntries(Object.entries(defaults).filter(([name]) => !isSet(given, name)));
 }
 
-function serviceEnvironment({ settings, databases }: Wiring, name: ServiceName): NodeJS.ProcessEnv {
-  return { DATABASE_URL: databases[name], EVENTS_URL: settings.eventsUrl ?? databases.events };
+function serviceEnvironment(
+  { settings, databases, given, demoPrices = {} }: Wiring,
+  name: ServiceName,
+): NodeJS.ProcessEnv {
+  return {
+    ...(name === 'orders' && notGiven(given, demoPrices)),
+    DATABASE_URL: databases[name],
+    EVENTS_URL: settings.eventsUrl ?? databases.events,
+  };
 }

@@ -16,4 +16,5 @@ export {
   type OrderWithHistory,
   showAnyOrder,
 } from './manage-orders.ts';
+export { seedDemoPrices } from './seed-demo-prices.ts';
 export { traceOrder } from './trace-order.ts';

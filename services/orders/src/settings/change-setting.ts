@@ -24,13 +24,16 @@ export interface LockedSetting {
   readonly isArchived: boolean;
 }
 
+/** What a change needs of a `SettingStore`. */
+type KindOfSetting = Pick<SettingStore, 'kind' | 'members'>;
+
 /**
  * Adds a setting and returns its id. `body` has no faults.
  * @throws Problem 409 when the discount code or the tax rate exists
  */
 export async function addSetting(
   tx: Transaction,
-  store: SettingStore,
+  store: KindOfSetting,
   cause: SettingCause,
   body: object,
 ): Promise<string> {
@@ -106,7 +109,7 @@ interface WrittenSetting {
 
 async function writeSetting(
   tx: Transaction,
-  { kind }: SettingStore,
+  { kind }: Pick<SettingStore, 'kind'>,
   cause: SettingCause,
   { id, version, body = {} }: WrittenSetting,
 ): Promise<void> {

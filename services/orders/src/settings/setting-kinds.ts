@@ -126,7 +126,7 @@ export function settingFaults({ members, faultsOf }: KindRules, body: unknown): 
 }
 
 /** Returns a valid body as it is stored: its members in their order, with initial values, and times in UTC. */
-export function toStoredBody({ members }: KindRules, body: object): Record<string, unknown> {
+export function toStoredBody({ members }: Pick<KindRules, 'members'>, body: object): Record<string, unknown> {
   const given = toNode(body);
   const stored = Object.entries(members).map(([name, { type, initial }]) => {
     const value = given[name] ?? initial;
