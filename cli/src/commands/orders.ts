@@ -212,11 +212,25 @@ function shown(order: OrderWithHistory): string {
     ...parcelOf(order),
     ...(order.payment === undefined ? [] : [paymentOf(order, order.payment)]),
     table([['QUANTITY', 'CANCELLED', 'PRODUCT', 'TOTAL'], ...lines]),
+    ...pricesOf(order),
     table([['TIME', 'STATUS', 'BY', 'CHANGE', 'REASON'], ...history]),
     next.length === 0
       ? 'No further step is possible.'
       : `Next: ${next.map((step) => operatorCommand('shop', `orders ${step}`)).join(', or ')}`,
   ].join('\n\n');
+}
+
+/** Prints what the order costs beside its lines; nothing for an order without shipping, discounts and taxes. */
+function pricesOf(order: OrderWithHistory): string[] {
+  const { shipping, discounts = [], taxes = [], pricesIncludeTax = false } = order;
+  const rows = [
+    ...(shipping === undefined ? [] : [['shipping', Object.values(shipping.name)[0], amount(order, shipping.price)]]),
+    ...discounts.map(({ name, code, amount: saved }) => ['discount', code ?? name, `-${amount(order, saved)}`]),
+    ...taxes.map(({ name, rate, amount: tax }) => {
+      return [pricesIncludeTax ? 'tax included' : 'tax added', `${name} ${rate} %`, amount(order, tax)];
+    }),
+  ];
+  return rows.length === 0 ? [] : [table([['PRICE', 'NAME', 'AMOUNT'], ...rows])];
 }
 
 /**
