@@ -15,7 +15,7 @@ import { cheapestMethod, type Delivery, deliveryOf } from './shipping.ts';
 import { taxesOf } from './taxes.ts';
 
 /** The largest amount of an order in minor units, within the safe integers. */
-export const maximumAmount = 999_999_999_999_999n;
+const maximumAmount = 999_999_999_999_999n;
 
 /** An order with what does not depend on its discounts. */
 interface Order {
@@ -54,7 +54,9 @@ export function priceOrder(input: PricingInput, settings: PricingSettings): Pric
   const applicable = discounts.filter((discount) => !unmetCondition(discount, input));
   const [best] = combinations(applicable)
     .map((combination) => priceWith(combination, order))
-    .sort((one, other) => Number(one.total - other.total) || (one.rank <= other.rank ? -1 : 1));
+    .sort(
+      (one, other) => Number(one.total - other.total) || (one.rank < other.rank ? -1 : Number(one.rank > other.rank)),
+    );
   if (best && best.largest <= maximumAmount) return { pricing: best.pricing, faults };
   return { faults: [...faults, { kind: 'total-too-large' }] };
 }

@@ -76,5 +76,5 @@ function beginOf({ from }: TaxRate): number {
 }
 
 function isSame(one: TaxRate, other: TaxRate): boolean {
-  return one.name === other.name && scaled(one.rate, 4) === scaled(other.rate, 4);
+  return one === other || (one.name === other.name && scaled(one.rate, 4) === scaled(other.rate, 4));
 }

@@ -80,6 +80,11 @@ describe('discounts', () => {
     expect(used({}, [free, all, amountOff('d3', 5, { combinable: true })])).toEqual(['d2']);
   });
 
+  it('of two discounts of free shipping only the older one is part of the price', () => {
+    const free = (id: string): Discount => ({ id, name: id, kind: 'free-shipping', combinable: true });
+    expect(used({}, [free('d2'), free('d1')], { shippingMethods: [method('m1')] })).toEqual(['d1']);
+  });
+
   it('a code is shown with its discount, and a percentage has up to two decimals', () => {
     const discount: Discount = { id: 'd1', name: 'Eighth', kind: 'percent', percent: '12.5', combinable: false };
     const { pricing } = price({ discount: code(discount) });

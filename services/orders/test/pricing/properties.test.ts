@@ -6,7 +6,7 @@ import type { Pricing, PricingInput, PricingSettings, Totals } from '../../src/p
 import { remainingTotals } from '../../src/pricing/totals.ts';
 import { type PricedCase, pricedCase } from './arbitraries.ts';
 
-const runs = { numRuns: 3_000 };
+const runs = { numRuns: 1_000 };
 
 /** Checks a property of the orders that have a price. */
 function forEveryOrder(check: (pricing: Pricing, given: PricedCase) => void): void {

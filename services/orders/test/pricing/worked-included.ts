@@ -163,4 +163,16 @@ export const workedIncluded: readonly WorkedExample[] = [
       total: '1824',
     },
   },
+  {
+    title: 'the example of the guide: a tax of 0.16, of which each line alone would round to 0.05',
+    source: 'docs/shipping-taxes-discounts.md, by hand',
+    taxes: 'included',
+    rates: [{ rate: '19' }],
+    lines: [{ price: '0.33' }, { price: '0.33' }, { price: '0.34' }],
+    expected: {
+      lines: ['tax 0.05, total 0.33', 'tax 0.05, total 0.33', 'tax 0.06, total 0.34'],
+      taxes: ['19 % of 0.84: 0.16'],
+      total: '1.00',
+    },
+  },
 ];
