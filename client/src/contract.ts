@@ -4081,10 +4081,15 @@ export interface components {
                 };
             };
         };
-        /** @description `too-many-requests`: the caller tried 20 discount codes that do not exist within ten minutes. */
+        /**
+         * @description `too-many-requests`: the client has sent more requests than the gateway allows, or tried 20 discount codes that do not exist within
+         *     ten minutes.
+         */
         TooManyCodes: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                RateLimit?: string;
+                "RateLimit-Policy"?: string;
                 [name: string]: unknown;
             };
             content: {
