@@ -680,6 +680,170 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/orders/{orderId}/returns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
+                orderId: components["parameters"]["OrderId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Request to return units of an order
+         * @description For the owner of a shipped or delivered order, up to `RETURN_DAYS` after its delivery, and for staff with the scope
+         *     `orders:fulfil` at any time. Units that were cancelled, or that another return has, cannot be returned. Staff approve or refuse
+         *     the return. When the parcel has arrived, they record what it contained: then the stock rises, and what was paid for these units
+         *     becomes due as a refund.
+         */
+        post: operations["createReturn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/returns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List returns, filtered, sorted and page by page
+         * @description The caller's own returns; with the scope `orders:read-all` or `orders:fulfil` also those of another account, or of all accounts.
+         *     A filter is `field=value` or `field=operator:value`. `nextCursor` and the `Link` header lead to the next page.
+         */
+        get: operations["listReturns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/returns/{returnId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a return. A value that is not a UUID is answered with 404. */
+                returnId: components["parameters"]["ReturnId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * View a return
+         * @description A return of the caller, or any return with the scope `orders:read-all` or `orders:fulfil`. A return of another account is answered like one that does not exist.
+         */
+        get: operations["getReturn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/returns/{returnId}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a return. A value that is not a UUID is answered with 404. */
+                returnId: components["parameters"]["ReturnId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a return
+         * @description The customer is asked by e-mail to send the units back. An approved return stays unchanged.
+         */
+        post: operations["approveReturn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/returns/{returnId}/refuse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a return. A value that is not a UUID is answered with 404. */
+                returnId: components["parameters"]["ReturnId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refuse a return
+         * @description The customer gets the reason by e-mail. A refused return stays unchanged.
+         */
+        post: operations["refuseReturn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/returns/{returnId}/receive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a return. A value that is not a UUID is answered with 404. */
+                returnId: components["parameters"]["ReturnId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record the units that came back
+         * @description Names every line of the return, with the units that arrived. What the customer paid for them becomes due as a refund when the order is
+         *     paid, and units with `restock` are added to the stock; `stockReturned` shows when. A return that was received stays unchanged. A
+         *     requested return can be received without an approval.
+         */
+        post: operations["receiveReturn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/returns/{returnId}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a return. A value that is not a UUID is answered with 404. */
+                returnId: components["parameters"]["ReturnId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Withdraw a return
+         * @description For the owner, and for staff with the scope `orders:fulfil`, until it is received. A withdrawn return stays unchanged.
+         */
+        post: operations["withdrawReturn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/orders/{orderId}/payments": {
         parameters: {
             query?: never;
@@ -1889,7 +2053,7 @@ export interface components {
          * @description Of `percent`: up to 100, with at most two decimals. Of `amount`: in major units. Absent of `free-shipping`.
          */
         DiscountValue: number;
-        /** @description An effect of the cancellation in another service. */
+        /** @description An effect in another service. */
         Effect: {
             /** @enum {unknown} */
             state: "pending" | "done" | "failed";
@@ -1984,6 +2148,28 @@ export interface components {
             expectedTotal?: components["schemas"]["Money"];
             /** @description The `quote` of `POST /v1/quotes` for the same items. The order is placed only at its prices, and within 15 minutes. */
             quote?: string;
+        };
+        /**
+         * @example {
+         *       "lines": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "quantity": 1,
+         *           "reason": "damaged"
+         *         }
+         *       ],
+         *       "comment": "The handle is broken."
+         *     }
+         */
+        NewReturn: {
+            /** @description Each product at most once. */
+            lines: {
+                productId: components["schemas"]["Id"];
+                /** Format: int32 */
+                quantity: number;
+                reason: components["schemas"]["ReturnReason"];
+            }[];
+            comment?: string;
         };
         /**
          * @example {
@@ -2217,6 +2403,11 @@ export interface components {
              * @description The units of the line that were cancelled; absent when none was.
              */
             cancelledQuantity?: number;
+            /**
+             * Format: int64
+             * @description The units of the line that came back; absent when none did. `quantity` and the amounts still include them.
+             */
+            returnedQuantity?: number;
             unitPrice: components["schemas"]["Money"];
             /** @description The price of the units, before discounts. */
             lineTotal: components["schemas"]["Money"];
@@ -2439,6 +2630,30 @@ export interface components {
             quote?: string;
             validUntil?: components["schemas"]["Time"];
         };
+        /**
+         * @example {
+         *       "lines": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "quantity": 1,
+         *           "restock": true
+         *         }
+         *       ]
+         *     }
+         */
+        ReceivedReturn: {
+            /** @description Every product of the return, once. */
+            lines: {
+                productId: components["schemas"]["Id"];
+                /**
+                 * Format: int32
+                 * @description The units that arrived, at most the requested ones.
+                 */
+                quantity: number;
+                /** @description Whether they are sold again. */
+                restock: boolean;
+            }[];
+        };
         Region: string;
         /**
          * @example {
@@ -2452,6 +2667,131 @@ export interface components {
             reference: string;
             amount: components["schemas"]["Money"];
             currency: components["schemas"]["Currency"];
+        };
+        /**
+         * @example {
+         *       "id": "01931f74-5b20-7f11-8d2e-4a6c8e0b2d01",
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "status": "requested",
+         *       "lines": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 1,
+         *           "reason": "damaged"
+         *         }
+         *       ],
+         *       "comment": "The handle is broken.",
+         *       "currency": "EUR",
+         *       "allowedActions": [
+         *         "withdraw"
+         *       ],
+         *       "createdAt": "2026-11-21T03:20:00.000Z",
+         *       "updatedAt": "2026-11-21T03:20:00.000Z"
+         *     }
+         * @example {
+         *       "id": "01931f74-5b20-7f11-8d2e-4a6c8e0b2d01",
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "status": "received",
+         *       "lines": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 1,
+         *           "reason": "changed-mind",
+         *           "received": 1,
+         *           "restock": true
+         *         }
+         *       ],
+         *       "refund": 14.5,
+         *       "currency": "EUR",
+         *       "stockReturned": {
+         *         "state": "done",
+         *         "at": "2026-11-21T03:30:00.210Z"
+         *       },
+         *       "allowedActions": [],
+         *       "createdAt": "2026-11-21T03:20:00.000Z",
+         *       "updatedAt": "2026-11-21T03:30:00.220Z"
+         *     }
+         */
+        Return: {
+            id: components["schemas"]["Id"];
+            orderId: components["schemas"]["Id"];
+            /** @description The owner of the order. */
+            accountId: components["schemas"]["Id"];
+            status: components["schemas"]["ReturnStatus"];
+            lines: components["schemas"]["ReturnLine"][];
+            /** @description The text that the customer gave; absent when none was given. */
+            comment?: string;
+            /** @description Why the return was refused, for the customer. */
+            refusalReason?: string;
+            /** @description What became due as a refund when the units were received; absent when nothing was paid for them. */
+            refund?: components["schemas"]["Money"];
+            currency: components["schemas"]["Currency"];
+            /** @description Whether the stock has the received units again; absent when none is to be restocked. */
+            stockReturned?: components["schemas"]["Effect"];
+            /** @description The actions that the caller may perform on the return now. Each is the last segment of the action's address. */
+            allowedActions: ("approve" | "refuse" | "receive" | "withdraw")[];
+            createdAt: components["schemas"]["Time"];
+            updatedAt: components["schemas"]["Time"];
+        };
+        ReturnLine: {
+            productId: components["schemas"]["Id"];
+            name: string;
+            /**
+             * Format: int32
+             * @description The units to return.
+             */
+            quantity: number;
+            reason: components["schemas"]["ReturnReason"];
+            /**
+             * Format: int32
+             * @description The units that arrived.
+             */
+            received?: number;
+            /** @description Whether the units that arrived are sold again. */
+            restock?: boolean;
+        };
+        ReturnPage: {
+            items: components["schemas"]["ReturnView"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @enum {unknown} */
+        ReturnReason: "changed-mind" | "wrong-size" | "damaged" | "not-as-described" | "wrong-product" | "other";
+        /**
+         * @example {
+         *       "reason": "The seal of the package is broken."
+         *     }
+         */
+        ReturnRefusal: {
+            /** @description For the customer. */
+            reason: string;
+        };
+        /** @enum {unknown} */
+        ReturnStatus: "requested" | "approved" | "received" | "refused" | "withdrawn";
+        /** @description A return with the requested members. */
+        ReturnView: {
+            id?: components["schemas"]["Id"];
+            orderId?: components["schemas"]["Id"];
+            /** @description The owner of the order. */
+            accountId?: components["schemas"]["Id"];
+            status?: components["schemas"]["ReturnStatus"];
+            lines?: components["schemas"]["ReturnLine"][];
+            /** @description The text that the customer gave; absent when none was given. */
+            comment?: string;
+            /** @description Why the return was refused, for the customer. */
+            refusalReason?: string;
+            /** @description What became due as a refund when the units were received; absent when nothing was paid for them. */
+            refund?: components["schemas"]["Money"];
+            currency?: components["schemas"]["Currency"];
+            /** @description Whether the stock has the received units again; absent when none is to be restocked. */
+            stockReturned?: components["schemas"]["Effect"];
+            /** @description The actions that the caller may perform on the return now. Each is the last segment of the action's address. */
+            allowedActions?: ("approve" | "refuse" | "receive" | "withdraw")[];
+            createdAt?: components["schemas"]["Time"];
+            updatedAt?: components["schemas"]["Time"];
         };
         SettingName: string;
         /**
@@ -3771,6 +4111,17 @@ export interface components {
                 "application/json": components["schemas"]["Order"];
             };
         };
+        /** @description The return after the action. */
+        ChangedReturn: {
+            headers: {
+                ETag: components["headers"]["WeakETag"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Return"];
+            };
+        };
         /** @description `discount-code-exists`: another discount has the code. Nothing was changed. */
         DiscountConflict: {
             headers: {
@@ -3796,7 +4147,7 @@ export interface components {
                 };
             };
         };
-        /** @description `forbidden`: the orders are those of other accounts, and the token does not have the scope `orders:read-all`. */
+        /** @description `forbidden`: the orders or returns are those of other accounts, and the token does not have the scope for them. */
         ForeignAccount: {
             headers: {
                 /** @description How to authenticate (RFC 6750), for a token of a machine. */
@@ -3894,6 +4245,20 @@ export interface components {
                 };
             };
         };
+        /** @description `invalid-transition`, when the order has not shipped; `return-period-ended`, with the day of the end; `units-not-in-order`, listing every line with more units than can be returned; or `request-in-progress`. Nothing was recorded. */
+        NewReturnConflict: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "invalid-transition" | "return-period-ended" | "units-not-in-order" | "request-in-progress";
+                };
+            };
+        };
         /** @description `tax-rate-exists`: another rate has the same country, region, category and beginning; or `request-in-progress`: the first request with this idempotency key is still in progress. Nothing was changed. */
         NewTaxRateConflict: {
             headers: {
@@ -3905,6 +4270,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
                     code: "tax-rate-exists" | "request-in-progress";
+                };
+            };
+        };
+        /** @description `not-found`: the return does not exist, or the caller may not view it. */
+        NoSuchReturn: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "not-found";
                 };
             };
         };
@@ -4005,6 +4382,20 @@ export interface components {
                 };
             };
         };
+        /** @description `invalid-transition`; `units-not-in-order`, listing every line with more units than the return has; or `request-in-progress`. The return is unchanged. */
+        ReceivedReturnConflict: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "invalid-transition" | "units-not-in-order" | "request-in-progress";
+                };
+            };
+        };
         /** @description `reference-reused`: the reference was recorded with another order or amount; or `idempotency-key-reused`. */
         ReferenceReused: {
             headers: {
@@ -4043,6 +4434,20 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
                     code: "request-in-progress";
+                };
+            };
+        };
+        /** @description `invalid-transition`, or `request-in-progress`. The return is unchanged. */
+        ReturnConflict: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "invalid-transition" | "request-in-progress";
                 };
             };
         };
@@ -4310,8 +4715,25 @@ export interface components {
         OrdersIdFilter: string[];
         /** @description The id of an order. A value that is not a UUID is answered with 404. */
         OrderId: string;
+        /** @description Operators eq, in; up to 100 ids of orders. */
+        OrderIdFilter: string[];
         /** @description `return=minimal` requests a response without the order (RFC 7240). */
         Prefer: string;
+        /** @description The account whose returns are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all` or `orders:fulfil`. Any other value is refused with 400. */
+        ReturnAccountId: string;
+        /** @description The members to return, separated by commas. All members when absent. */
+        ReturnFields: string;
+        /** @description The id of a return. A value that is not a UUID is answered with 404. */
+        ReturnId: string;
+        /** @description Operators eq, in; up to 100 ids of returns. */
+        ReturnIdFilter: string[];
+        /**
+         * @description `field:asc` or `field:desc`, or two of them, separated by a comma. The fields are createdAt and id. Default
+         *     `createdAt:desc,id:desc`.
+         */
+        ReturnSort: string;
+        /** @description Operators eq, ne, in; requested, approved, received, refused or withdrawn. */
+        ReturnStatusFilter: string[];
         /** @description Operators eq, in; the methods that deliver to the country, as a code of ISO 3166-1 in capitals. */
         ServedCountryFilter: string[];
         /** @description The `nextCursor` of the previous page, with the same filters. */
@@ -5740,6 +6162,307 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TransitionConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    createReturn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
+                orderId: components["parameters"]["OrderId"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 32768 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewReturn"];
+            };
+        };
+        responses: {
+            /** @description The return. */
+            201: {
+                headers: {
+                    /** @description Address of the return. */
+                    Location: string;
+                    ETag: components["headers"]["WeakETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Return"];
+                };
+            };
+            400: components["responses"]["InvalidAction"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["MachineForbidden"];
+            404: components["responses"]["OrdersNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["NewReturnConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    listReturns: {
+        parameters: {
+            query?: {
+                /** @description The account whose returns are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all` or `orders:fulfil`. Any other value is refused with 400. */
+                accountId?: components["parameters"]["ReturnAccountId"];
+                /** @description Operators eq, in; up to 100 ids of returns. */
+                id?: components["parameters"]["ReturnIdFilter"];
+                /** @description Operators eq, in; up to 100 ids of orders. */
+                orderId?: components["parameters"]["OrderIdFilter"];
+                /** @description Operators eq, ne, in; requested, approved, received, refused or withdrawn. */
+                status?: components["parameters"]["ReturnStatusFilter"];
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
+                createdAt?: components["parameters"]["CreatedAtFilter"];
+                /**
+                 * @description `field:asc` or `field:desc`, or two of them, separated by a comma. The fields are createdAt and id. Default
+                 *     `createdAt:desc,id:desc`.
+                 */
+                sort?: components["parameters"]["ReturnSort"];
+                /** @description The maximum number of items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same filters, sort and account. */
+                cursor?: components["parameters"]["OrdersCursor"];
+                /** @description The members to return, separated by commas. All members when absent. */
+                fields?: components["parameters"]["ReturnFields"];
+            };
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["PageETag"];
+                    Link: components["headers"]["NextPage"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReturnPage"];
+                };
+            };
+            304: components["responses"]["PageNotModified"];
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ForeignAccount"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["QueryTooCostly"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    getReturn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The id of a return. A value that is not a UUID is answered with 404. */
+                returnId: components["parameters"]["ReturnId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The return. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["WeakETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Return"];
+                };
+            };
+            304: components["responses"]["NotModifiedForCaller"];
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["MachineForbidden"];
+            404: components["responses"]["NoSuchReturn"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    approveReturn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a return. A value that is not a UUID is answered with 404. */
+                returnId: components["parameters"]["ReturnId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ChangedReturn"];
+            400: components["responses"]["InvalidAction"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            404: components["responses"]["NoSuchReturn"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ReturnConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    refuseReturn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a return. A value that is not a UUID is answered with 404. */
+                returnId: components["parameters"]["ReturnId"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 8192 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReturnRefusal"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ChangedReturn"];
+            400: components["responses"]["InvalidAction"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            404: components["responses"]["NoSuchReturn"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ReturnConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    receiveReturn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a return. A value that is not a UUID is answered with 404. */
+                returnId: components["parameters"]["ReturnId"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 32768 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReceivedReturn"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ChangedReturn"];
+            400: components["responses"]["InvalidAction"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["OrdersForbidden"];
+            404: components["responses"]["NoSuchReturn"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ReceivedReturnConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    withdrawReturn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a return. A value that is not a UUID is answered with 404. */
+                returnId: components["parameters"]["ReturnId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ChangedReturn"];
+            400: components["responses"]["InvalidAction"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["MachineForbidden"];
+            404: components["responses"]["NoSuchReturn"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ReturnConflict"];
             412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
@@ -7255,6 +7978,51 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
   "POST /v1/orders/{orderId}/deliver": {
     "id": "deliverOrder",
     "name": "orders.deliver",
+    "keyed": true
+  },
+  "POST /v1/orders/{orderId}/returns": {
+    "id": "createReturn",
+    "name": "orders.createReturn",
+    "keyed": true,
+    "body": true
+  },
+  "GET /v1/returns": {
+    "id": "listReturns",
+    "name": "returns",
+    "keyed": false,
+    "list": true,
+    "filters": [
+      "id",
+      "orderId",
+      "status",
+      "createdAt"
+    ]
+  },
+  "GET /v1/returns/{returnId}": {
+    "id": "getReturn",
+    "name": "returns.get",
+    "keyed": false
+  },
+  "POST /v1/returns/{returnId}/approve": {
+    "id": "approveReturn",
+    "name": "returns.approve",
+    "keyed": true
+  },
+  "POST /v1/returns/{returnId}/refuse": {
+    "id": "refuseReturn",
+    "name": "returns.refuse",
+    "keyed": true,
+    "body": true
+  },
+  "POST /v1/returns/{returnId}/receive": {
+    "id": "receiveReturn",
+    "name": "returns.receive",
+    "keyed": true,
+    "body": true
+  },
+  "POST /v1/returns/{returnId}/withdraw": {
+    "id": "withdrawReturn",
+    "name": "returns.withdraw",
     "keyed": true
   },
   "POST /v1/orders/{orderId}/payments": {

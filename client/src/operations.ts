@@ -69,6 +69,8 @@ export interface Operations {
     readonly ship: Operate<'shipOrder'>;
     /** Record that an order has been delivered. @throws ShopError of `deliverOrder` */
     readonly deliver: Operate<'deliverOrder'>;
+    /** Request to return units of an order. @throws ShopError of `createReturn` */
+    readonly createReturn: Operate<'createReturn'>;
     /** Record a payment that was received. @throws ShopError of `recordPayment` */
     readonly pay: Operate<'recordPayment'>;
     /** Record a refund that was paid. @throws ShopError of `recordRefund` */
@@ -76,6 +78,19 @@ export interface Operations {
   };
   /** Calculate what an order would cost. @throws ShopError of `quoteOrder` */
   readonly quoteOrder: Operate<'quoteOrder'>;
+  /** List returns, filtered, sorted and page by page. @throws ShopError of `listReturns` */
+  readonly returns: List<'listReturns'> & {
+    /** View a return. @throws ShopError of `getReturn` */
+    readonly get: Operate<'getReturn'>;
+    /** Approve a return. @throws ShopError of `approveReturn` */
+    readonly approve: Operate<'approveReturn'>;
+    /** Refuse a return. @throws ShopError of `refuseReturn` */
+    readonly refuse: Operate<'refuseReturn'>;
+    /** Record the units that came back. @throws ShopError of `receiveReturn` */
+    readonly receive: Operate<'receiveReturn'>;
+    /** Withdraw a return. @throws ShopError of `withdrawReturn` */
+    readonly withdraw: Operate<'withdrawReturn'>;
+  };
   /** List the shipping methods, filtered and page by page. @throws ShopError of `listShippingMethods` */
   readonly listShippingMethods: List<'listShippingMethods'>;
   /** Add a shipping method. @throws ShopError of `createShippingMethod` */

@@ -10,6 +10,7 @@ import { onOrderCreated } from './handlers/on-order-created.ts';
 import { onOrderLinesCancelled } from './handlers/on-order-lines-cancelled.ts';
 import { onOrderProcessing } from './handlers/on-order-processing.ts';
 import { onOrderShipped } from './handlers/on-order-shipped.ts';
+import { onReturnReceived } from './handlers/on-return-received.ts';
 import { observeImports } from './imports/measure-imports.ts';
 import { expiredImports, startImporting } from './imports/run-imports.ts';
 import { observeHolds } from './jobs/measure-holds.ts';
@@ -58,6 +59,7 @@ await startService({
       'order.shipped.v1': onOrderShipped,
       'order.cancelled.v1': onOrderCancelled,
       'order.lines-cancelled.v1': onOrderLinesCancelled,
+      'return.received.v1': onReturnReceived,
     };
     return { operations, context, cache: pages, consume: { name: 'catalogue.inventory', handlers } };
   },

@@ -63,6 +63,7 @@ const states: ProviderStates = {
     return { ...(await onHand(2)), account };
   },
   'an order was cancelled': () => after('order.created.v1', 'order.cancelled.v1'),
+  'a lamp of an order came back': () => after('return.received.v1'),
   'a lamp of an order was cancelled': () => after('order.created.v1', 'order.lines-cancelled.v1'),
 };
 

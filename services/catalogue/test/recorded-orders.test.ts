@@ -68,6 +68,7 @@ const effects: Readonly<Record<string, readonly [state: string, lamp: string, he
   'order.processing.v1': ['held', '2/2/0', '0/0'],
   'order.shipped.v1': ['shipped', '1/0/0', '0/0'],
   'order.cancelled.v1': ['released', '2/0/0', '0/0'],
+  'return.received.v1': ['held', '3/2/0', '1/3'],
   'order.lines-cancelled.v1': ['confirmed', '2/1/0', '1/2'],
 };
 

@@ -16,6 +16,7 @@ import { onOrderPaid } from './handlers/on-order-paid.ts';
 import { onOrderShipped } from './handlers/on-order-shipped.ts';
 import { onRefundDone } from './handlers/on-refund-done.ts';
 import { handlerOfRefundDue } from './handlers/on-refund-due.ts';
+import { handlerOfReturn } from './handlers/on-return.ts';
 import { erasingEmails } from './jobs/erase-emails.ts';
 import { startSendLoop } from './jobs/send-loop.ts';
 import { operations } from './operations.ts';
@@ -61,6 +62,10 @@ await startService({
           'order.paid.v1': (event, tx) => onOrderPaid(event, tx, wake),
           'refund.due.v1': handlerOfRefundDue(wake),
           'refund.done.v1': (event, tx) => onRefundDone(event, tx, wake),
+          'return.requested.v1': handlerOfReturn('order-return-requested', wake),
+          'return.approved.v1': handlerOfReturn('order-return-approved', wake),
+          'return.refused.v1': handlerOfReturn('order-return-refused', wake),
+          'return.received.v1': handlerOfReturn('order-return-received', wake),
         },
       },
     };

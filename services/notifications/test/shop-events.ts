@@ -77,5 +77,9 @@ export function someOrder() {
     refundDue: data('refund.due.v1'),
     refunded: data('refund.done.v1'),
     cancelled: data('order.cancelled.v1'),
+    returnRequested: data('return.requested.v1'),
+    returnApproved: data('return.approved.v1'),
+    returnRefused: data('return.refused.v1'),
+    returnReceived: data('return.received.v1'),
   };
 }

@@ -22,6 +22,9 @@ const taxVariables = {
   country: optional(country('SHOP_COUNTRY')),
 };
 
+/** Whether the price of shipping is paid back when everything that was sent comes back. */
+const returnShipping = oneOf('RETURN_SHIPPING', ['keep', 'refund'], 'keep');
+
 export function readEnvironment(environment: Environment) {
   return readTogether(environment, { settings: readVariables, country: requireCountry }).settings;
 }
@@ -46,6 +49,9 @@ function readVariables(environment: Environment) {
     holdNetworkUnits: integer('HOLD_NETWORK_UNITS', { min: 0, max: 1_000_000, fallback: 60 }),
     /** Whether an account needs a verified e-mail address to place an order. */
     orderEmailVerification: oneOf('ORDER_EMAIL_VERIFICATION', ['off', 'required'], 'off'),
+    /** Days after the delivery in which customers can request a return; 0 when they cannot. */
+    returnDays: integer('RETURN_DAYS', { min: 0, max: 3_650, fallback: 14 }),
+    returnShipping,
     paymentDueMinutes: integer('PAYMENT_DUE_MINUTES', { min: 1, max: 525_600, fallback: 60 }),
   });
 }
@@ -60,5 +66,5 @@ function requireCountry(environment: Environment): void {
 
 /** Returns the configuration of the operator's functions. */
 export function readCommandConfig(environment: Environment) {
-  return readConfig(environment, { databaseUrl: serviceVariables.databaseUrl, currency: shopCurrency });
+  return readConfig(environment, { databaseUrl: serviceVariables.databaseUrl, currency: shopCurrency, returnShipping });
 }

@@ -5,11 +5,17 @@ import type { Log } from '@shop/shared/runtime';
 import type { operations } from './generated.ts';
 import type { HoldSettings } from './order/hold-limits.ts';
 import type { Orders } from './order/order.ts';
+import type { Returns } from './returns/return.ts';
 import type { SettingsReader } from './settings/pricing-settings.ts';
 import type { Settings } from './settings/settings.ts';
 
 export interface OrdersContext extends IdempotencyContext {
   readonly orders: Orders;
+  readonly returns: Returns;
+  /** Whether the price of shipping is kept when everything that was sent comes back. */
+  readonly keepShipping: boolean;
+  /** Days after the delivery in which customers can request a return; 0 when they cannot. */
+  readonly returnDays: number;
   /** The settings of prices, as staff see and change them. */
   readonly settings: Settings;
   readonly pricingSettings: SettingsReader;
@@ -36,6 +42,7 @@ export type OrderStore = Omit<
   | 'catalogue'
   | 'quotes'
   | 'log'
+  | 'returnDays'
   | 'holdSettings'
   | 'holdNetworkUnits'
   | 'needsVerifiedEmail'

@@ -99,6 +99,11 @@ export interface components {
              * @description The units of the line that were cancelled; absent when none was.
              */
             readonly cancelledQuantity?: number;
+            /**
+             * Format: int64
+             * @description The units of the line that came back; absent when none did. `quantity` and the amounts still include them.
+             */
+            readonly returnedQuantity?: number;
             readonly unitPrice: components["schemas"]["Money"];
             /** @description The price of the units, before discounts. */
             readonly lineTotal: components["schemas"]["Money"];
@@ -216,7 +221,7 @@ export interface components {
             readonly stockReleased: components["schemas"]["Effect"];
             readonly customerNotified: components["schemas"]["Effect"];
         };
-        /** @description An effect of the cancellation in another service. */
+        /** @description An effect in another service. */
         readonly Effect: {
             /** @enum {unknown} */
             readonly state: "pending" | "done" | "failed";
@@ -626,6 +631,177 @@ export interface components {
                 readonly productId: components["schemas"]["Id"];
                 /** Format: int32 */
                 readonly quantity: number;
+            }[];
+        };
+        /**
+         * @example {
+         *       "lines": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "quantity": 1,
+         *           "reason": "damaged"
+         *         }
+         *       ],
+         *       "comment": "The handle is broken."
+         *     }
+         */
+        readonly NewReturn: {
+            /** @description Each product at most once. */
+            readonly lines: readonly {
+                readonly productId: components["schemas"]["Id"];
+                /** Format: int32 */
+                readonly quantity: number;
+                readonly reason: components["schemas"]["ReturnReason"];
+            }[];
+            readonly comment?: string;
+        };
+        /** @enum {unknown} */
+        readonly ReturnReason: "changed-mind" | "wrong-size" | "damaged" | "not-as-described" | "wrong-product" | "other";
+        /**
+         * @example {
+         *       "id": "01931f74-5b20-7f11-8d2e-4a6c8e0b2d01",
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "status": "requested",
+         *       "lines": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 1,
+         *           "reason": "damaged"
+         *         }
+         *       ],
+         *       "comment": "The handle is broken.",
+         *       "currency": "EUR",
+         *       "allowedActions": [
+         *         "withdraw"
+         *       ],
+         *       "createdAt": "2026-11-21T03:20:00.000Z",
+         *       "updatedAt": "2026-11-21T03:20:00.000Z"
+         *     }
+         * @example {
+         *       "id": "01931f74-5b20-7f11-8d2e-4a6c8e0b2d01",
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "status": "received",
+         *       "lines": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 1,
+         *           "reason": "changed-mind",
+         *           "received": 1,
+         *           "restock": true
+         *         }
+         *       ],
+         *       "refund": 14.5,
+         *       "currency": "EUR",
+         *       "stockReturned": {
+         *         "state": "done",
+         *         "at": "2026-11-21T03:30:00.210Z"
+         *       },
+         *       "allowedActions": [],
+         *       "createdAt": "2026-11-21T03:20:00.000Z",
+         *       "updatedAt": "2026-11-21T03:30:00.220Z"
+         *     }
+         */
+        readonly Return: {
+            readonly id: components["schemas"]["Id"];
+            readonly orderId: components["schemas"]["Id"];
+            /** @description The owner of the order. */
+            readonly accountId: components["schemas"]["Id"];
+            readonly status: components["schemas"]["ReturnStatus"];
+            readonly lines: readonly components["schemas"]["ReturnLine"][];
+            /** @description The text that the customer gave; absent when none was given. */
+            readonly comment?: string;
+            /** @description Why the return was refused, for the customer. */
+            readonly refusalReason?: string;
+            /** @description What became due as a refund when the units were received; absent when nothing was paid for them. */
+            readonly refund?: components["schemas"]["Money"];
+            readonly currency: components["schemas"]["Currency"];
+            /** @description Whether the stock has the received units again; absent when none is to be restocked. */
+            readonly stockReturned?: components["schemas"]["Effect"];
+            /** @description The actions that the caller may perform on the return now. Each is the last segment of the action's address. */
+            readonly allowedActions: readonly ("approve" | "refuse" | "receive" | "withdraw")[];
+            readonly createdAt: components["schemas"]["Time"];
+            readonly updatedAt: components["schemas"]["Time"];
+        };
+        /** @enum {unknown} */
+        readonly ReturnStatus: "requested" | "approved" | "received" | "refused" | "withdrawn";
+        readonly ReturnLine: {
+            readonly productId: components["schemas"]["Id"];
+            readonly name: string;
+            /**
+             * Format: int32
+             * @description The units to return.
+             */
+            readonly quantity: number;
+            readonly reason: components["schemas"]["ReturnReason"];
+            /**
+             * Format: int32
+             * @description The units that arrived.
+             */
+            readonly received?: number;
+            /** @description Whether the units that arrived are sold again. */
+            readonly restock?: boolean;
+        };
+        readonly ReturnPage: {
+            readonly items: readonly components["schemas"]["ReturnView"][];
+            readonly pagination: components["schemas"]["Pagination"];
+        };
+        /** @description A return with the requested members. */
+        readonly ReturnView: {
+            readonly id?: components["schemas"]["Id"];
+            readonly orderId?: components["schemas"]["Id"];
+            /** @description The owner of the order. */
+            readonly accountId?: components["schemas"]["Id"];
+            readonly status?: components["schemas"]["ReturnStatus"];
+            readonly lines?: readonly components["schemas"]["ReturnLine"][];
+            /** @description The text that the customer gave; absent when none was given. */
+            readonly comment?: string;
+            /** @description Why the return was refused, for the customer. */
+            readonly refusalReason?: string;
+            /** @description What became due as a refund when the units were received; absent when nothing was paid for them. */
+            readonly refund?: components["schemas"]["Money"];
+            readonly currency?: components["schemas"]["Currency"];
+            /** @description Whether the stock has the received units again; absent when none is to be restocked. */
+            readonly stockReturned?: components["schemas"]["Effect"];
+            /** @description The actions that the caller may perform on the return now. Each is the last segment of the action's address. */
+            readonly allowedActions?: readonly ("approve" | "refuse" | "receive" | "withdraw")[];
+            readonly createdAt?: components["schemas"]["Time"];
+            readonly updatedAt?: components["schemas"]["Time"];
+        };
+        /**
+         * @example {
+         *       "reason": "The seal of the package is broken."
+         *     }
+         */
+        readonly ReturnRefusal: {
+            /** @description For the customer. */
+            readonly reason: string;
+        };
+        /**
+         * @example {
+         *       "lines": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "quantity": 1,
+         *           "restock": true
+         *         }
+         *       ]
+         *     }
+         */
+        readonly ReceivedReturn: {
+            /** @description Every product of the return, once. */
+            readonly lines: readonly {
+                readonly productId: components["schemas"]["Id"];
+                /**
+                 * Format: int32
+                 * @description The units that arrived, at most the requested ones.
+                 */
+                readonly quantity: number;
+                /** @description Whether they are sold again. */
+                readonly restock: boolean;
             }[];
         };
         /**
@@ -1138,6 +1314,8 @@ export interface components {
                 readonly due?: components["schemas"]["Money"];
                 readonly at: components["schemas"]["Time"];
             }[];
+            /** @description The returns of the order, without `allowedActions`; absent when there is none. */
+            readonly returns?: readonly components["schemas"]["ReturnView"][];
         };
     };
     responses: {
@@ -1186,6 +1364,17 @@ export interface components {
                 readonly "application/json": components["schemas"]["Order"];
             };
         };
+        /** @description The return after the action. */
+        readonly ChangedReturn: {
+            headers: {
+                readonly ETag: components["headers"]["WeakETag"];
+                readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Return"];
+            };
+        };
         /** @description The record. Every repetition gets the same one. */
         readonly MoneyRecorded: {
             headers: {
@@ -1232,6 +1421,23 @@ export interface components {
         readonly IfMatch: string;
         /** @description `return=minimal` requests a response without the order (RFC 7240). */
         readonly Prefer: string;
+        /** @description The account whose returns are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all` or `orders:fulfil`. Any other value is refused with 400. */
+        readonly ReturnAccountId: string;
+        /** @description Operators eq, in; up to 100 ids of returns. */
+        readonly ReturnIdFilter: readonly string[];
+        /** @description Operators eq, in; up to 100 ids of orders. */
+        readonly OrderIdFilter: readonly string[];
+        /** @description Operators eq, ne, in; requested, approved, received, refused or withdrawn. */
+        readonly ReturnStatusFilter: readonly string[];
+        /**
+         * @description `field:asc` or `field:desc`, or two of them, separated by a comma. The fields are createdAt and id. Default
+         *     `createdAt:desc,id:desc`.
+         */
+        readonly ReturnSort: string;
+        /** @description The members to return, separated by commas. All members when absent. */
+        readonly ReturnFields: string;
+        /** @description The id of a return. A value that is not a UUID is answered with 404. */
+        readonly ReturnId: string;
         /** @description Operators eq, in; the methods that deliver to the country, as a code of ISO 3166-1 in capitals. */
         readonly ServedCountryFilter: readonly string[];
         /** @description The `nextCursor` of the previous page, with the same filters. */
@@ -1509,6 +1715,204 @@ export interface operations {
         readonly requestBody?: never;
         readonly responses: {
             readonly 200: components["responses"]["ChangedOrder"];
+        };
+    };
+    readonly createReturn: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path: {
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
+                readonly orderId: components["parameters"]["OrderId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewReturn"];
+            };
+        };
+        readonly responses: {
+            /** @description The return. */
+            readonly 201: {
+                headers: {
+                    /** @description Address of the return. */
+                    readonly Location: string;
+                    readonly ETag: components["headers"]["WeakETag"];
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Return"];
+                };
+            };
+        };
+    };
+    readonly listReturns: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The account whose returns are listed. `me`, the default, is the caller's own. Another account and `all` need the scope `orders:read-all` or `orders:fulfil`. Any other value is refused with 400. */
+                readonly accountId?: components["parameters"]["ReturnAccountId"];
+                /** @description Operators eq, in; up to 100 ids of returns. */
+                readonly id?: components["parameters"]["ReturnIdFilter"];
+                /** @description Operators eq, in; up to 100 ids of orders. */
+                readonly orderId?: components["parameters"]["OrderIdFilter"];
+                /** @description Operators eq, ne, in; requested, approved, received, refused or withdrawn. */
+                readonly status?: components["parameters"]["ReturnStatusFilter"];
+                /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
+                readonly createdAt?: components["parameters"]["CreatedAtFilter"];
+                /**
+                 * @description `field:asc` or `field:desc`, or two of them, separated by a comma. The fields are createdAt and id. Default
+                 *     `createdAt:desc,id:desc`.
+                 */
+                readonly sort?: components["parameters"]["ReturnSort"];
+                /** @description The maximum number of items on a page. */
+                readonly limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page, with the same filters, sort and account. */
+                readonly cursor?: components["parameters"]["Cursor"];
+                /** @description The members to return, separated by commas. All members when absent. */
+                readonly fields?: components["parameters"]["ReturnFields"];
+            };
+            readonly header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One page. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["PageETag"];
+                    readonly Link: components["headers"]["NextPage"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ReturnPage"];
+                };
+            };
+            readonly 304: components["responses"]["PageNotModified"];
+        };
+    };
+    readonly getReturn: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            readonly path: {
+                /** @description The id of a return. A value that is not a UUID is answered with 404. */
+                readonly returnId: components["parameters"]["ReturnId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The return. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["WeakETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Return"];
+                };
+            };
+            readonly 304: components["responses"]["NotModifiedForCaller"];
+        };
+    };
+    readonly approveReturn: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a return. A value that is not a UUID is answered with 404. */
+                readonly returnId: components["parameters"]["ReturnId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: components["responses"]["ChangedReturn"];
+        };
+    };
+    readonly refuseReturn: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a return. A value that is not a UUID is answered with 404. */
+                readonly returnId: components["parameters"]["ReturnId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ReturnRefusal"];
+            };
+        };
+        readonly responses: {
+            readonly 200: components["responses"]["ChangedReturn"];
+        };
+    };
+    readonly receiveReturn: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a return. A value that is not a UUID is answered with 404. */
+                readonly returnId: components["parameters"]["ReturnId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ReceivedReturn"];
+            };
+        };
+        readonly responses: {
+            readonly 200: components["responses"]["ChangedReturn"];
+        };
+    };
+    readonly withdrawReturn: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a return. A value that is not a UUID is answered with 404. */
+                readonly returnId: components["parameters"]["ReturnId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: components["responses"]["ChangedReturn"];
         };
     };
     readonly recordPayment: {

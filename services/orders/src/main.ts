@@ -12,12 +12,14 @@ import { onAccountUpdated } from './handlers/on-account-updated.ts';
 import { onNotificationSent } from './handlers/on-notification-sent.ts';
 import { onStockLinesReleased } from './handlers/on-stock-lines-released.ts';
 import { onStockReleased } from './handlers/on-stock-released.ts';
+import { onStockReturned } from './handlers/on-stock-returned.ts';
 import { startExpiring } from './jobs/expire-orders.ts';
 import { operations } from './operations.ts';
 import { startCounting } from './order/count-orders.ts';
 import { eraseOrders } from './order/erase-orders.ts';
 import { observeOrders } from './order/measure-orders.ts';
 import { openOrders } from './order/order.ts';
+import { openReturns } from './returns/return.ts';
 import { openPricingSettings } from './settings/pricing-settings.ts';
 import { openSettings } from './settings/settings.ts';
 
@@ -32,6 +34,9 @@ await startService({
     const context: OrdersContext = {
       database,
       orders: openOrders(config.currency, cursors),
+      returns: openReturns(config.currency, cursors),
+      keepShipping: config.returnShipping === 'keep',
+      returnDays: config.returnDays,
       settings: openSettings(config.currency, cursors, contract),
       pricingSettings: openPricingSettings(database, config),
       catalogue: callService('catalogue', config.catalogueUrl),
@@ -52,6 +57,7 @@ await startService({
       'account.updated.v1': onAccountUpdated,
       'stock.released.v1': onStockReleased,
       'stock.lines-released.v1': onStockLinesReleased,
+      'stock.returned.v1': onStockReturned,
       'notification.sent.v1': onNotificationSent,
     };
     return { operations, context, consume: { name: 'orders.effects', handlers } };

@@ -14,6 +14,10 @@ const cancelOrder = (caller: AccessCaller, target: AccessTarget) =>
 const isReader = (caller: AccessCaller) => caller === 'reader' || caller === 'machine';
 const readOrder = (caller: AccessCaller, target: AccessTarget) =>
   target !== 'absent' && isReader(caller) ? 200 : ownOrder(caller, target);
+const readReturn = (caller: AccessCaller, target: AccessTarget) =>
+  target !== 'absent' && caller === 'fulfiller' ? 200 : readOrder(caller, target);
+/** The returns of the test are withdrawn. */
+const stepOfReturn = { resource: 'return', scope: 'orders:fulfil', expected: unlessAbsent(409) } satisfies AccessRule;
 /** Each report has its own reference. */
 const reported = () => ({ reference: newId(), amount: 1, currency: 'EUR' });
 /** The orders of the test are cancelled. */
@@ -53,6 +57,21 @@ export const accessRules: AccessRules = {
   processOrder: fulfil,
   shipOrder: fulfil,
   deliverOrder: fulfil,
+  createReturn: {
+    resource: 'order',
+    body: () => ({ lines: [{ productId: newId(), quantity: 1, reason: 'other' }] }),
+    expected: (caller, target) => (cancelOrder(caller, target) === 200 ? 409 : 404),
+  },
+  // A machine has no returns of its own, and lists those of others.
+  listReturns: { forMachines: true, expected: (caller) => (caller === 'machine' ? 403 : 200) },
+  getReturn: { resource: 'return', forMachines: true, expected: readReturn },
+  approveReturn: stepOfReturn,
+  refuseReturn: { ...stepOfReturn, body: () => ({ reason: 'Broken' }) },
+  receiveReturn: {
+    ...stepOfReturn,
+    body: () => ({ lines: [{ productId: newId(), quantity: 1, restock: true }] }),
+  },
+  withdrawReturn: { resource: 'return', expected: cancelOrder },
   recordPayment: { resource: 'order', scope: 'payments:write', body: reported, expected: unlessAbsent(200) },
   // Whether a refund is due depends on the payments that other callers report.
   recordRefund: {

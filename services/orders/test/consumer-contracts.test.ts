@@ -58,7 +58,28 @@ async function paid(amount: number): Promise<Ordered> {
   return ids;
 }
 
+/** Ships the order, and takes the lamp through these steps of a return. */
+async function returned(steps: Readonly<Record<string, object | undefined>> = {}): Promise<Ordered & { readonly return: string }> {
+  const ids = await ordered();
+  await shop.asStaff(ids.order, 'process');
+  shop.catalogue.given('two lamps and a chair are reserved');
+  await shop.asStaff(ids.order, 'ship');
+  const lines = [{ productId: shop.lamp, quantity: 1, reason: 'damaged' }];
+  const { body } = await shop.asCustomer(ids.account, ids.order, 'returns', { lines });
+  for (const [step, given] of Object.entries(steps))
+    expect((await shop.asStaff(body.id, step, given, 'returns')).status).toBe(200);
+  return { ...ids, return: body.id };
+}
+
 const states: ProviderStates = {
+  'the return of a lamp is requested': async () => ({ ...(await returned()) }),
+  'the return of a lamp is approved': async () => ({ ...(await returned({ approve: undefined })) }),
+  'the return of a lamp is refused': async () => ({
+    ...(await returned({ refuse: { reason: 'The seal is broken.' } })),
+  }),
+  'a lamp came back': async () => ({
+    ...(await returned({ receive: { lines: [{ productId: shop.lamp, quantity: 1, restock: true }] } })),
+  }),
   'two lamps and a chair are ordered': async () => ({ ...(await ordered()) }),
   'the customer cancels an order': async () => ({ ...(await cancelled()) }),
   'the customer cancels a lamp of an order': async () => ({ ...(await withoutLamp()) }),

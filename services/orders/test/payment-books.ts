@@ -6,7 +6,7 @@ import { ofOrder } from '../src/order/order-columns.ts';
 export interface Books {
   /** Amounts in minor units. */
   readonly received: number;
-  /** The sum of the orders that are paid and not cancelled. */
+  /** The sum of the orders that are paid and not cancelled, without what came back. */
   readonly kept: number;
   readonly owed: number;
   readonly paidBack: number;
@@ -17,7 +17,8 @@ export interface Books {
 const query = `
   SELECT id, received, became_due AS "becameDue", paid_back AS "paidBack", p.refund_due_minor AS owed,
     p.refunded_minor AS refunded,
-    CASE WHEN p.paid_at IS NOT NULL AND orders.status <> 'cancelled' THEN total_minor ELSE 0 END AS kept,
+    CASE WHEN p.paid_at IS NOT NULL AND orders.status <> 'cancelled' THEN total_minor ELSE 0 END
+      - (SELECT coalesce(sum(refund_minor), 0) FROM returns WHERE ${ofOrder('returns')}) AS kept,
     (p.status = 'refund_due') = (orders.status = 'cancelled' AND p.refund_due_minor > 0) AS "isListed"
   FROM orders
   CROSS JOIN LATERAL (

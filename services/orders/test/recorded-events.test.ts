@@ -28,6 +28,7 @@ const effects: Readonly<Record<string, string>> = {
   'the e-mail about a cancelled order is sent':
     "SELECT FROM orders WHERE account_id = $1 AND customer_notified = 'done'",
   'a lamp of an order was cancelled': "SELECT FROM order_history WHERE account_id = $1 AND stock_released = 'done'",
+  'a lamp of an order came back': "SELECT FROM returns WHERE account_id = $1 AND stock_returned = 'done'",
   'the e-mail about a cancelled lamp is sent':
     "SELECT FROM order_history WHERE account_id = $1 AND customer_notified = 'done'",
 };
@@ -38,10 +39,17 @@ it.each(recorded)('the orders service handles $type of $provider, given $given',
   const order = (await shop.order(account)).body.id;
   const body = event.given.includes('lamp') ? { lines: [{ productId: shop.lamp, quantity: 1 }] } : undefined;
   expect((await shop.asCustomer(account, order, 'cancel', body)).status).toBe(200);
+  const returned = newId();
+  const { database } = shop.services.service('orders');
+  await database.query(
+    `INSERT INTO returns (id, order_id, account_id, status, lines, stock_returned)
+     VALUES ($1, $2, $3, 'received', '[]', 'pending')`,
+    [returned, order, account],
+  );
   const email = 'ada@example.org';
-  await transport.publish([messageOf(event, new Map(Object.entries({ account, order, email })))]);
+  await transport.publish([messageOf(event, new Map(Object.entries({ account, order, email, return: returned })))]);
   await eventually(async () => {
-    const { rows } = await shop.services.service('orders').database.query(effects[event.given] ?? '', [account]);
+    const { rows } = await database.query(effects[event.given] ?? '', [account]);
     expect(rows).toHaveLength(1);
   });
 });

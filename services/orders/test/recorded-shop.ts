@@ -20,8 +20,8 @@ export interface RecordedShop {
   quote(): Promise<TestAnswer>;
   /** Sends a request about an order as its customer. */
   asCustomer(accountId: string, orderId: string, action: string, body?: object): Promise<TestAnswer>;
-  /** Sends a request about an order with all scopes. */
-  asStaff(orderId: string, action: string, body?: object): Promise<TestAnswer>;
+  /** Sends a request about an order or a return with all scopes. */
+  asStaff(id: string, action: string, body?: object, of?: 'orders' | 'returns'): Promise<TestAnswer>;
   stop(): Promise<void>;
 }
 
@@ -50,9 +50,9 @@ export async function startRecordedShop(environment: Readonly<Record<string, str
     async asCustomer(accountId, orderId, action, body) {
       return client.post(`/v1/orders/${orderId}/${action}`, { token: await services.issuer.sign({ accountId }), body });
     },
-    async asStaff(orderId, action, body) {
+    async asStaff(id, action, body, of = 'orders') {
       const scopes = ['orders:fulfil', 'orders:read-all', 'payments:write'];
-      return client.post(`/v1/orders/${orderId}/${action}`, { token: await services.issuer.sign({ scopes }), body });
+      return client.post(`/v1/${of}/${id}/${action}`, { token: await services.issuer.sign({ scopes }), body });
     },
     async stop() {
       await services.stop();

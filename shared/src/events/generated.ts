@@ -365,10 +365,12 @@ export interface components {
             readonly currency: components["schemas"]["Currency"];
             /**
              * @description `cancelled`: the order was cancelled, or is. `paid-before`: another payment had paid it. `amount-differs`: the payment was
-             *     not the total cost. `lines-cancelled`: a part of a paid order was cancelled.
+             *     not the total cost. `lines-cancelled`: a part of a paid order was cancelled, or, with `returnId`, came back.
              * @enum {unknown}
              */
             readonly cause: "cancelled" | "paid-before" | "amount-differs" | "lines-cancelled";
+            /** @description The return that made the refund due; absent otherwise. */
+            readonly returnId?: components["schemas"]["Id"];
             readonly dueAt: components["schemas"]["Time"];
             /**
              * @description When the payment was received that the order does not need. Absent when a cancellation made the refund due, and in events
@@ -525,6 +527,126 @@ export interface components {
             readonly outcome: "done" | "failed";
             readonly releasedAt: components["schemas"]["Time"];
         };
+        readonly ReturnReference: {
+            readonly orderId: components["schemas"]["Id"];
+            readonly accountId: components["schemas"]["Id"];
+            readonly returnId: components["schemas"]["Id"];
+        };
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "returnId": "01931f74-5b20-7f11-8d2e-4a6c8e0b2d01",
+         *       "lines": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 1,
+         *           "reason": "damaged"
+         *         }
+         *       ],
+         *       "changedAt": "2026-11-21T03:20:00.000Z"
+         *     }
+         */
+        readonly ReturnChange: components["schemas"]["ReturnReference"] & {
+            /** @description The units to return. */
+            readonly lines: readonly (components["schemas"]["OrderedProduct"] & {
+                /**
+                 * @description At present `changed-mind`, `wrong-size`, `damaged`, `not-as-described`, `wrong-product` or `other`. Further
+                 *     reasons may be added.
+                 */
+                readonly reason: string;
+            })[];
+            readonly changedAt: components["schemas"]["Time"];
+        };
+        readonly "return.requested.v1": components["schemas"]["ReturnChange"];
+        readonly "return.approved.v1": components["schemas"]["ReturnChange"];
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "returnId": "01931f74-5b20-7f11-8d2e-4a6c8e0b2d01",
+         *       "lines": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 1,
+         *           "reason": "damaged"
+         *         }
+         *       ],
+         *       "changedAt": "2026-11-21T03:20:00.000Z",
+         *       "reason": "The seal of the package is broken."
+         *     }
+         */
+        readonly "return.refused.v1": components["schemas"]["ReturnChange"] & {
+            /** @description For the customer; null once the account is erased. */
+            readonly reason: string | null;
+        };
+        readonly "return.withdrawn.v1": components["schemas"]["ReturnChange"];
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "returnId": "01931f74-5b20-7f11-8d2e-4a6c8e0b2d01",
+         *       "lines": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 1,
+         *           "restock": true
+         *         }
+         *       ],
+         *       "changedAt": "2026-11-21T03:30:00.000Z"
+         *     }
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "returnId": "01931f74-5b20-7f11-8d2e-4a6c8e0b2d01",
+         *       "lines": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 1,
+         *           "restock": false
+         *         }
+         *       ],
+         *       "changedAt": "2026-11-21T03:30:00.000Z",
+         *       "refund": {
+         *         "amount": 14.5,
+         *         "currency": "EUR"
+         *       }
+         *     }
+         */
+        readonly "return.received.v1": components["schemas"]["ReturnReference"] & {
+            /** @description The units that arrived. Empty when none did. */
+            readonly lines: readonly (components["schemas"]["OrderedProduct"] & {
+                /** @description Whether the stock gets the units. */
+                readonly restock: boolean;
+            })[];
+            readonly changedAt: components["schemas"]["Time"];
+            /**
+             * @description What was paid for the units, which the shop owes back now. Absent when nothing was paid for them. An event `refund.due.v1`
+             *     reports the same amount.
+             */
+            readonly refund?: {
+                readonly amount: components["schemas"]["Money"];
+                readonly currency: components["schemas"]["Currency"];
+            };
+        };
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "returnId": "01931f74-5b20-7f11-8d2e-4a6c8e0b2d01",
+         *       "outcome": "done",
+         *       "returnedAt": "2026-11-21T03:30:00.210Z"
+         *     }
+         */
+        readonly "stock.returned.v1": components["schemas"]["ReturnReference"] & {
+            /** @enum {unknown} */
+            readonly outcome: "done" | "failed";
+            readonly returnedAt: components["schemas"]["Time"];
+        };
         /**
          * @example {
          *       "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
@@ -650,8 +772,8 @@ export interface components {
             readonly orderId: components["schemas"]["Id"];
             readonly accountId: components["schemas"]["Id"];
             /**
-             * @description At present `order-received`, `order-paid`, `order-shipped`, `order-cancelled`, `order-lines-cancelled`, `order-refund-due` and
-             *     `order-refunded`. Further kinds may be added: ignore a kind that you do not know.
+             * @description At present `order-received`, `order-paid`, `order-shipped`, `order-cancelled`, `order-lines-cancelled`, `order-refund-due`,
+             *     `order-refunded`, `order-return-requested`, `order-return-approved`, `order-return-refused` and `order-return-received`. Further kinds may be added: ignore a kind that you do not know.
              */
             readonly kind: string;
             /**
@@ -659,6 +781,8 @@ export interface components {
              *     `order-lines-cancelled`, `order-refund-due` and `order-refunded`.
              */
             readonly orderVersion?: components["schemas"]["OrderVersion"];
+            /** @description The return that the e-mail is about, with the kinds about returns. */
+            readonly returnId?: components["schemas"]["Id"];
             /** @enum {unknown} */
             readonly outcome: "done" | "failed";
             readonly sentAt: components["schemas"]["Time"];
@@ -735,7 +859,7 @@ export interface components {
     pathItems: never;
 }
 
-export type EventType = "account.registered.v1" | "account.updated.v1" | "account.erased.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "order.lines-cancelled.v1" | "stock.released.v1" | "stock.lines-released.v1" | "product.created.v1" | "product.updated.v1" | "product.archived.v1" | "stock.changed.v1" | "stock.low.v1" | "notification.sent.v1";
+export type EventType = "account.registered.v1" | "account.updated.v1" | "account.erased.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "order.lines-cancelled.v1" | "stock.released.v1" | "stock.lines-released.v1" | "return.requested.v1" | "return.approved.v1" | "return.refused.v1" | "return.withdrawn.v1" | "return.received.v1" | "stock.returned.v1" | "product.created.v1" | "product.updated.v1" | "product.archived.v1" | "stock.changed.v1" | "stock.low.v1" | "notification.sent.v1";
 
 /** Event type → its `data`. */
 export type EventPayloads = Pick<components['schemas'], EventType>;
@@ -755,7 +879,8 @@ export const senders = {
     "product.updated.v1",
     "product.archived.v1",
     "stock.changed.v1",
-    "stock.low.v1"
+    "stock.low.v1",
+    "stock.returned.v1"
   ],
   "notifications": [
     "notification.sent.v1"
@@ -769,7 +894,12 @@ export const senders = {
     "order.lines-cancelled.v1",
     "order.paid.v1",
     "refund.due.v1",
-    "refund.done.v1"
+    "refund.done.v1",
+    "return.requested.v1",
+    "return.approved.v1",
+    "return.refused.v1",
+    "return.withdrawn.v1",
+    "return.received.v1"
   ]
 } as const satisfies Record<ServiceName, readonly EventType[]>;
 
@@ -780,7 +910,8 @@ export const consumers = {
     "order.processing.v1",
     "order.shipped.v1",
     "order.cancelled.v1",
-    "order.lines-cancelled.v1"
+    "order.lines-cancelled.v1",
+    "return.received.v1"
   ],
   "notifications.mail": [
     "account.registered.v1",
@@ -793,7 +924,11 @@ export const consumers = {
     "order.lines-cancelled.v1",
     "order.paid.v1",
     "refund.due.v1",
-    "refund.done.v1"
+    "refund.done.v1",
+    "return.requested.v1",
+    "return.approved.v1",
+    "return.refused.v1",
+    "return.received.v1"
   ],
   "orders.effects": [
     "account.registered.v1",
@@ -801,6 +936,7 @@ export const consumers = {
     "stock.released.v1",
     "stock.lines-released.v1",
     "notification.sent.v1",
-    "account.erased.v1"
+    "account.erased.v1",
+    "stock.returned.v1"
   ]
 } as const satisfies Record<string, readonly EventType[]>;

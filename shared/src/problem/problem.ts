@@ -20,6 +20,7 @@ export const problems = {
   'order-already-shipped': { status: 409, title: 'The order has already shipped' },
   'units-not-in-order': { status: 409, title: 'The order has fewer units' },
   'invalid-transition': { status: 409, title: 'The order cannot make this transition' },
+  'return-period-ended': { status: 409, title: 'The period for returns has ended' },
   'insufficient-stock': { status: 409, title: 'There is not enough stock' },
   'hold-limit': { status: 409, title: 'The account holds too much in orders that are not processed yet' },
   'sku-in-use': { status: 409, title: 'Another product has this sku' },

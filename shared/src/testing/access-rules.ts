@@ -25,7 +25,7 @@ export const accessTargets = ['own', 'foreign', 'absent'] as const;
 export type AccessTarget = (typeof accessTargets)[number];
 
 /** The resource that a path parameter names. */
-export type AccessResource = 'account' | 'session' | 'order' | 'product' | 'import' | SettingResource;
+export type AccessResource = 'account' | 'session' | 'order' | 'product' | 'import' | 'return' | SettingResource;
 export type SettingResource = 'shippingMethod' | 'taxRate' | 'discount';
 
 export interface AccessRule {

@@ -90,6 +90,7 @@ const ids: Record<AccessResource, Record<AccessTarget, string>> = {
   order: { own: '', foreign: '', absent: newId() },
   product: { own: '', foreign: '', absent: newId() },
   import: { own: '', foreign: '', absent: newId() },
+  return: { own: '', foreign: '', absent: newId() },
   shippingMethod: { own: '', foreign: '', absent: newId() },
   taxRate: { own: '', foreign: '', absent: newId() },
   discount: { own: '', foreign: '', absent: newId() },
@@ -132,6 +133,7 @@ beforeAll(async () => {
     const body = { items: [{ productId, quantity: 1 }] };
     ids.order[target] = idOf(await client.post('/v1/orders', { token, body }));
     await client.post(`/v1/orders/${ids.order[target]}/cancel`, { token });
+    ids.return[target] = await addReturn(token, productId);
   }
 });
 afterAll(async () => {
@@ -148,6 +150,17 @@ it('the access matrix has a rule for every operation of every contract except in
 function idOf({ status, body, text }: Awaited<ReturnType<TestClient['post']>>): string {
   if (status >= 300) throw new Error(`${status} ${text}`);
   return body.id;
+}
+
+/** Adds a return of an order that has shipped, and withdraws it. */
+async function addReturn(token: string, productId: string): Promise<string> {
+  const orderId = idOf(await client.post('/v1/orders', { token, body: { items: [{ productId, quantity: 1 }] } }));
+  const fulfiller = tokens.get('fulfiller') ?? '';
+  for (const step of ['process', 'ship']) await client.post(`/v1/orders/${orderId}/${step}`, { token: fulfiller });
+  const body = { lines: [{ productId, quantity: 1, reason: 'other' }] };
+  const id = idOf(await client.post(`/v1/orders/${orderId}/returns`, { token, body }));
+  await client.post(`/v1/returns/${id}/withdraw`, { token });
+  return id;
 }
 
 /** Logs in to start a new session of the account. */

@@ -90,16 +90,23 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
   },
   'units-not-in-order': {
     when:
-      'At least one line of a cancellation has more units than the order still has of that product, or a product ' +
-      'that the order does not have. Nothing was cancelled.',
+      'At least one line of a cancellation or return has more units than the order still has of that product, or a ' +
+      'product that the order does not have. Units of another return count as gone. Nothing was changed.',
     example: 'The order has fewer units than are to be cancelled. Nothing was cancelled.',
     remedy:
       'The response lists these lines with the units that are `remaining`. Lower the quantities or remove the lines.',
   },
   'invalid-transition': {
-    when: 'The order is not in a state from which this step is possible.',
+    when: 'The order or return is not in a state from which this step is possible.',
     example: 'An order that is pending cannot become delivered.',
-    remedy: 'Read the order: `status` is its state, and `allowedActions` lists the possible next steps.',
+    remedy: 'Read it: `status` is its state, and `allowedActions` lists the possible next steps.',
+  },
+  'return-period-ended': {
+    when:
+      'A customer requested to return units of an order that was delivered too long ago, or the shop accepts no ' +
+      'requests from customers (`RETURN_DAYS`). Nothing was recorded.',
+    example: 'The order could be returned until 2026-12-05. Nothing was recorded.',
+    remedy: 'Ask the shop: staff can record a return at any time.',
   },
   'insufficient-stock': {
     when:

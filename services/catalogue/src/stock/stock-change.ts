@@ -14,7 +14,7 @@ export interface StockFigures {
 }
 
 /** The largest number of units on hand. */
-const maximumStock = 1_000_000_000;
+export const maximumStock = 1_000_000_000;
 
 /**
  * Returns the units on hand after the change, and the entry for the ledger.

@@ -49,6 +49,18 @@ export function valuesOf(occasion: Occasion, wording: Wording, tokens: TokenOpen
       const refund = refundOf(occasion.details, wording);
       return { orderId, lines: units(items), remaining: rest, cancelledBy, reason, refund };
     }
+    case 'order-return-requested':
+    case 'order-return-approved':
+      return { orderId: occasion.details.orderId, lines: units(occasion.details.lines) };
+    case 'order-return-refused': {
+      const { orderId, lines, reason } = occasion.details;
+      return { orderId, lines: units(lines), reason: withoutLinks(reason ?? '') };
+    }
+    case 'order-return-received': {
+      const { orderId, lines } = occasion.details;
+      const arrived = lines.length === 0 ? undefined : units(lines);
+      return { orderId, lines: arrived, refund: refundOf(occasion.details, wording) };
+    }
     case 'email-changed':
     case 'password-changed':
     case 'erasure-requested':

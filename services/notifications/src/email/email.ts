@@ -1,7 +1,7 @@
 // Composes e-mails as plain text and HTML with the same content.
 import type { Block, Content } from './email-content.ts';
 import { valuesOf } from './email-values.ts';
-import { isWithToken, type Occasion } from './notification.ts';
+import { isWithToken, type Occasion, repetitionOf } from './notification.ts';
 import type { Recipient } from './recipient.ts';
 import { escapeHtml, inHtml, inText, linkBreak, oneLine, withoutLinks } from './safe-text.ts';
 import type { Templates } from './templates.ts';
@@ -67,7 +67,8 @@ export function toFileName(occasion: Occasion, resends: number): string {
 function identityOf(occasion: Occasion, resends: number): { readonly about: string; readonly file: string } {
   const { kind, details } = occasion;
   const about = 'orderId' in details ? details.orderId : details.eventId;
-  const version = 'orderVersion' in details ? `.${details.orderVersion}` : '';
+  const repetition = repetitionOf(details);
+  const version = repetition === undefined ? '' : `.${repetition}`;
   const former = 'former' in details ? `.former-${details.former}` : '';
   return { about, file: `${kind}${version}${former}${resends === 0 ? '' : `.again-${resends}`}` };
 }

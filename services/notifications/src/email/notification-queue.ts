@@ -160,14 +160,17 @@ export function recordOutcomes(database: Database, tried: readonly AttemptedEmai
       const { kind, details } = email;
       const { orderId, accountId } = details;
       const outcome = status === 'sent' ? ('done' as const) : ('failed' as const);
-      const version = 'orderVersion' in details && { orderVersion: details.orderVersion };
+      const which = {
+        ...('orderVersion' in details && { orderVersion: details.orderVersion }),
+        ...('returnId' in details && { returnId: details.returnId }),
+      };
       return {
         type: 'notification.sent.v1' as const,
         subject: orderId,
         sequence: 1,
         requestId,
         traceparent,
-        data: { orderId, accountId, kind, ...version, outcome, sentAt: settledAt.toISOString() },
+        data: { orderId, accountId, kind, ...which, outcome, sentAt: settledAt.toISOString() },
       };
     });
     if (events.length > 0) await appendEvents(tx, events);

@@ -10,6 +10,15 @@ export type OrderKind = keyof Causes;
 export type AccountKind = 'email-changed' | 'password-changed' | 'erasure-requested' | 'erasure-reminder';
 export type Kind = OrderKind | AccountKind | TokenKind;
 
+/** The kinds of e-mails about a return. An order can have several returns. */
+export const returnKinds = [
+  'order-return-requested',
+  'order-return-approved',
+  'order-return-refused',
+  'order-return-received',
+] as const;
+export type ReturnKind = (typeof returnKinds)[number];
+
 export const orderKinds: readonly OrderKind[] = [
   'order-received',
   'order-paid',
@@ -18,6 +27,7 @@ export const orderKinds: readonly OrderKind[] = [
   'order-lines-cancelled',
   'order-refund-due',
   'order-refunded',
+  ...returnKinds,
 ];
 export const kinds: readonly Kind[] = [
   ...orderKinds,
@@ -31,7 +41,7 @@ export const kinds: readonly Kind[] = [
 ];
 
 /** The event that causes each kind of e-mail about an order. */
-interface Causes {
+export interface Causes {
   'order-received': 'order.created.v1';
   'order-paid': 'order.paid.v1';
   'order-shipped': 'order.shipped.v1';
@@ -39,9 +49,13 @@ interface Causes {
   'order-lines-cancelled': 'order.lines-cancelled.v1';
   'order-refund-due': 'refund.due.v1';
   'order-refunded': 'refund.done.v1';
+  'order-return-requested': 'return.requested.v1';
+  'order-return-approved': 'return.approved.v1';
+  'order-return-refused': 'return.refused.v1';
+  'order-return-received': 'return.received.v1';
 }
 
-/** The kinds of e-mails that an order can get several times. */
+/** The kinds of e-mails that an order can get several times, except those about returns. */
 const repeatedKinds = ['order-lines-cancelled', 'order-refund-due', 'order-refunded'] as const;
 type RepeatedKind = (typeof repeatedKinds)[number];
 
@@ -87,7 +101,7 @@ export function isAboutOrder(occasion: Occasion): occasion is OrderOccasion {
 
 /**
  * Adds an e-mail for each event. An order gets at most one e-mail of each kind. The stored kind of an e-mail that can
- * be repeated contains the version of the order.
+ * be repeated contains the version of the order, or the id of the return.
  */
 export async function addNotifications<K extends OrderKind>(
   tx: Transaction,
@@ -105,7 +119,7 @@ export async function addNotifications<K extends OrderKind>(
      WHERE NOT EXISTS (SELECT FROM erased_accounts e WHERE e.account_id = added.account_id)
      ON CONFLICT (order_id, kind) DO NOTHING`,
     [
-      details.map((data) => ('orderVersion' in data ? `${kind} ${data.orderVersion}` : kind)),
+      details.map((data) => [kind, repetitionOf(data) ?? []].flat().join(' ')),
       events.map(() => newId()),
       events.map(({ data }) => data.orderId),
       events.map(({ data }) => data.accountId),
@@ -114,6 +128,12 @@ export async function addNotifications<K extends OrderKind>(
       events.map(({ traceparent }) => traceparent ?? null),
     ],
   );
+}
+
+/** Returns what distinguishes an e-mail from others of its kind about the same order; undefined when nothing does. */
+export function repetitionOf(details: object): string | undefined {
+  if ('orderVersion' in details) return String(details.orderVersion);
+  return 'returnId' in details ? String(details.returnId) : undefined;
 }
 
 /**

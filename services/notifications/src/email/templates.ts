@@ -1,6 +1,7 @@
 // The templates of e-mails: one YAML file for each language with messages in ICU MessageFormat, and one HTML layout.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseYaml } from '@shop/shared/contract';
 import { StartError } from '@shop/shared/runtime';
 import { IntlMessageFormat } from 'intl-messageformat';
@@ -13,7 +14,7 @@ import {
   textNames,
   type Wording,
 } from './email-content.ts';
-import { type Kind, kinds } from './notification.ts';
+import { type Kind, kinds, returnKinds } from './notification.ts';
 
 /** The e-mails in one language. */
 export interface EmailTexts extends Wording {
@@ -94,7 +95,12 @@ function readTexts(file: string, language: string): EmailTexts {
     shipping: document.has('labels.shipping') ? document.plain('labels.shipping') : 'Shipping',
     including: document.has('labels.including') ? document.plain('labels.including') : 'Including',
   };
-  const templates = new Map<Kind, Template>(kinds.map((kind) => [kind, document.template(kind)]));
+  const templates = new Map<Kind, Template>(
+    kinds.map((kind) => {
+      const isOwn = !returnKinds.some((each) => each === kind) || document.has(`emails.${kind}.subject`);
+      return [kind, (isOwn ? document : readShipped(language)).template(kind)];
+    }),
+  );
   document.refuseOthers();
   return {
     language,
@@ -107,6 +113,13 @@ function readTexts(file: string, language: string): EmailTexts {
       return { subject: template.subject, blocks: [greeted, ...blocks] };
     },
   };
+}
+
+/** Returns the texts of the shop itself, because templates of release 1.1 have no e-mails about returns. */
+function readShipped(language: string): Texts {
+  const fileOf = (name: string): string => fileURLToPath(new URL(`../../templates/${name}.yaml`, import.meta.url));
+  const known = existsSync(fileOf(language)) ? language : 'en';
+  return new Texts(fileOf(known), readLanguage(fileOf(known)), known);
 }
 
 function blocksOf({ message, block, placeholders }: Paragraph, values: EmailValues): Block[] {

@@ -52,7 +52,7 @@ async function receive(
   return entry;
 }
 
-type Use = Exclude<NewEntry['cause'], 'lines-cancelled' | 'refund'>;
+type Use = Exclude<NewEntry['cause'], 'lines-cancelled' | 'returned' | 'refund'>;
 
 /** Decides whether a payment pays the order or becomes due as a refund. */
 async function useOf(tx: Transaction, order: LockedOrder, amountMinor: number): Promise<Use> {

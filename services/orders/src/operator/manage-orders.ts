@@ -19,6 +19,7 @@ import { findHistory, type Transition } from '../order/order-history.ts';
 import type { OrderStatus } from '../order/order-status.ts';
 import { recordCancellation } from '../order/record-cancellation.ts';
 import { type Allocate, findReducedLines, findShippable, toTracking } from '../order/shipment.ts';
+import { openReturns } from '../returns/return.ts';
 
 export type Order = components['schemas']['Order'];
 export type OrderWithHistory = Order & { readonly history: readonly Transition[] };
@@ -177,11 +178,17 @@ function viewOf({ json }: Result): Order {
 }
 
 async function withOrders<T>(environment: Environment, use: (store: OrderStore) => Promise<T>): Promise<T> {
-  const { databaseUrl: url, currency } = readCommandConfig(environment);
+  const { databaseUrl: url, currency, returnShipping } = readCommandConfig(environment);
   return withDatabase({ url, name: 'manage orders' }, async (database) => {
     await assertCurrency(database.pool, currency);
     // Operators use no cursors and no idempotency keys, so the keys may be arbitrary.
-    const orders = openOrders(currency, createCursors([randomBytes(32)]));
-    return use({ database, orders, idempotencySecrets: [''] });
+    const cursors = createCursors([randomBytes(32)]);
+    return use({
+      database,
+      orders: openOrders(currency, cursors),
+      returns: openReturns(currency, cursors),
+      keepShipping: returnShipping === 'keep',
+      idempotencySecrets: [''],
+    });
   });
 }

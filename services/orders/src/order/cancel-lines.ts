@@ -2,12 +2,12 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { type Fault, Problem } from '@shop/shared/problem';
-import { remainingTotals } from '../pricing/totals.ts';
+import { plainPricing, remainingTotals } from '../pricing/totals.ts';
 import type { Cause, ChangedOrder } from './change-status.ts';
 import type { LockedOrder, Orders } from './order.ts';
 import { hasUnits, type OrderLine, readLines, toItem, toUnits } from './order-lines.ts';
 import { findPayment, type OrderPayment, oweRefund, refundFor, waivePayment } from './order-payment.ts';
-import { type ShownOrder, toItems, toPrices } from './order-prices.ts';
+import { toItems, toPrices, toStoredPrices } from './order-prices.ts';
 import { recordCancellation, requireCancellable } from './record-cancellation.ts';
 
 /** Units of a product in the request. The request may contain a product more than once. */
@@ -45,12 +45,11 @@ export async function cancelLines(
   });
   if (!reduced.some(hasUnits)) return recordCancellation(tx, cause, order, { actor, reason });
 
-  const priced = repriced(order, reduced);
-  const totalMinor = priced?.totals.totalMinor ?? order.totalMinor - priceOf(present, units);
-  const prices = priced && {
-    itemsSummary: toItems(orders, { lines: reduced, priced }),
-    ...toPrices(orders, { priced }),
-  };
+  const gone = reduced.map(({ cancelledQuantity }) => cancelledQuantity);
+  const totals = remainingTotals(order.pricing ?? plainPricing(present), gone);
+  const { totalMinor } = totals;
+  const priced = order.pricing === null ? undefined : { pricing: order.pricing, totals };
+  const prices = toStoredPrices(orders, { lines: reduced, priced });
   const { version, changedAt } = await reduceLines(tx, cause, order, { actor, reason, units, totalMinor, prices });
   const payment = await findPayment(tx, order);
   const refund = refundFor(order, payment, order.totalMinor - totalMinor);
@@ -80,17 +79,6 @@ export async function cancelLines(
     },
   });
   if (payment !== undefined) await adjustPayment(tx, cause, order, payment, totalMinor);
-}
-
-/** Returns the amounts of an order for the units that it still has; undefined when it has no pricing. */
-function repriced({ pricing }: LockedOrder, lines: readonly OrderLine[]): ShownOrder['priced'] {
-  if (pricing === null) return undefined;
-  const gone = lines.map(({ cancelledQuantity }) => cancelledQuantity);
-  return { pricing, totals: remainingTotals(pricing, gone) };
-}
-
-function priceOf(lines: readonly OrderLine[], units: ReadonlyMap<string, number>): number {
-  return lines.reduce((sum, { productId, unitPriceMinor }) => sum + unitPriceMinor * (units.get(productId) ?? 0), 0);
 }
 
 /**

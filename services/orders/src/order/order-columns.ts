@@ -14,14 +14,15 @@ function majorSql(column: string, decimals: number): string {
 export function linesSql(decimals: number): string {
   const major = (column: string) => majorSql(column, decimals);
   // Most orders have no prices, and most lines no cancelled units. Their objects are built without a check of each member.
-  return `coalesce(prices -> 'itemsSummary', (SELECT json_agg(CASE cancelled_quantity
+  return `coalesce(prices -> 'itemsSummary', (SELECT json_agg(CASE cancelled_quantity + returned_quantity
       WHEN 0 THEN json_build_object(
         'productId', product_id, 'name', name, 'quantity', quantity,
         'unitPrice', ${major('unit_price_minor')}, 'lineTotal', ${major('line_total_minor')})
-      ELSE json_build_object(
+      ELSE json_strip_nulls(json_build_object(
         'productId', product_id, 'name', name, 'quantity', quantity - cancelled_quantity,
-        'cancelledQuantity', cancelled_quantity, 'unitPrice', ${major('unit_price_minor')},
-        'lineTotal', ${major('(unit_price_minor * (quantity - cancelled_quantity))')})
+        'cancelledQuantity', nullif(cancelled_quantity, 0), 'returnedQuantity', nullif(returned_quantity, 0),
+        'unitPrice', ${major('unit_price_minor')},
+        'lineTotal', ${major('(unit_price_minor * (quantity - cancelled_quantity))')}))
       END ORDER BY position)
     FROM order_lines AS line WHERE ${ofOrder('line')}))`;
 }
@@ -31,7 +32,7 @@ export function priceSql(member: keyof Prices): string {
   return `(prices -> '${member}')`;
 }
 
-function timeSql(column: string): string {
+export function timeSql(column: string): string {
   return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 

@@ -7,13 +7,16 @@ export interface OrderLine {
   /** The units that the order has; 0 when all units of the line were cancelled. */
   readonly quantity: number;
   readonly cancelledQuantity: number;
+  /** The units that came back. `quantity` still includes them. */
+  readonly returnedQuantity: number;
   readonly unitPriceMinor: number;
 }
 
 /** All lines of the order $1 of the account $2. */
 export const selectLines = `
   SELECT product_id AS "productId", name, quantity - cancelled_quantity AS quantity,
-    cancelled_quantity AS "cancelledQuantity", unit_price_minor AS "unitPriceMinor"
+    cancelled_quantity AS "cancelledQuantity", returned_quantity AS "returnedQuantity",
+    unit_price_minor AS "unitPriceMinor"
   FROM order_lines WHERE order_id = $1 AND account_id = $2 ORDER BY position`;
 
 interface OrderKey {

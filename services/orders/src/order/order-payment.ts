@@ -84,7 +84,7 @@ export async function changePayment(
 }
 
 /**
- * Returns the amount that cancelled units make due as a refund, as events show it. Undefined when nothing was paid for
+ * Returns the amount that cancelled or returned units make due as a refund, as events show it. Undefined when nothing was paid for
  * them.
  */
 export function refundFor(order: LockedOrder, payment: OrderPayment | undefined, minor: number) {
@@ -95,8 +95,10 @@ export function refundFor(order: LockedOrder, payment: OrderPayment | undefined,
 export interface Owed {
   readonly amountMinor: number;
   readonly cause: OwedCause;
-  /** The time at which the payment was received; undefined when a cancellation is the cause. */
+  /** The time at which the payment was received; undefined when a cancellation or a return is the cause. */
   readonly receivedAt?: Date;
+  /** The return that is the cause. */
+  readonly returnId?: string;
 }
 
 /** Records that a refund is due for an order, and publishes the event. */
@@ -104,7 +106,7 @@ export async function oweRefund(
   tx: Transaction,
   cause: Cause,
   order: LockedOrder,
-  { receivedAt, ...owed }: Owed,
+  { receivedAt, returnId, ...owed }: Owed,
 ): Promise<void> {
   const { id, at } = await addEntry(tx, cause, order, { kind: 'refund-due', reference: null, ...owed });
   const version = await changePayment(tx, order, { owedMinor: owed.amountMinor });
@@ -117,7 +119,9 @@ export async function oweRefund(
     data: {
       ...toAmount(order, owed.amountMinor),
       refundId: id,
-      cause: owed.cause,
+      // A consumer of the previous release refuses a cause that it does not know.
+      cause: owed.cause === 'returned' ? 'lines-cancelled' : owed.cause,
+      ...(returnId && { returnId }),
       dueAt: at.toISOString(),
       ...(receivedAt && { receivedAt: receivedAt.toISOString() }),
       ...(owed.cause === 'amount-differs' && { orderCost: toMajorUnits(order, order.totalMinor) }),

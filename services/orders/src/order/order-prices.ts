@@ -23,6 +23,7 @@ export interface ShownLine {
   readonly name: string;
   readonly quantity: number;
   readonly cancelledQuantity?: number;
+  readonly returnedQuantity?: number;
   readonly unitPriceMinor: number;
 }
 
@@ -35,19 +36,27 @@ export interface ShownOrder {
 /** Returns the lines as responses and events show them. */
 export function toItems({ money }: Amounts, { lines, priced }: ShownOrder): Item[] {
   const major = (minor: number): number => Number(money.toJson(minor));
-  return lines.map(({ productId, name, quantity, cancelledQuantity = 0, unitPriceMinor }, position) => {
-    const { discountMinor = 0, taxMinor = 0 } = priced?.totals.lines[position] ?? {};
-    return {
-      productId,
-      name,
-      quantity,
-      ...(cancelledQuantity > 0 && { cancelledQuantity }),
-      unitPrice: major(unitPriceMinor),
-      lineTotal: major(unitPriceMinor * quantity),
-      ...(discountMinor > 0 && { discount: major(discountMinor) }),
-      ...(priced && toTax(priced.pricing, priced.pricing.lines[position]?.rate, major(taxMinor))),
-    };
-  });
+  return lines.map(
+    ({ productId, name, quantity, cancelledQuantity = 0, returnedQuantity = 0, unitPriceMinor }, position) => {
+      const { discountMinor = 0, taxMinor = 0 } = priced?.totals.lines[position] ?? {};
+      return {
+        productId,
+        name,
+        quantity,
+        ...(cancelledQuantity > 0 && { cancelledQuantity }),
+        ...(returnedQuantity > 0 && { returnedQuantity }),
+        unitPrice: major(unitPriceMinor),
+        lineTotal: major(unitPriceMinor * quantity),
+        ...(discountMinor > 0 && { discount: major(discountMinor) }),
+        ...(priced && toTax(priced.pricing, priced.pricing.lines[position]?.rate, major(taxMinor))),
+      };
+    },
+  );
+}
+
+/** Returns what `orders.prices` stores; undefined for an order without shipping, discounts and taxes. */
+export function toStoredPrices(amounts: Amounts, order: ShownOrder): object | undefined {
+  return order.priced && { itemsSummary: toItems(amounts, order), ...toPrices(amounts, order) };
 }
 
 /** Returns the members that the pricing of an order adds to responses and events. */

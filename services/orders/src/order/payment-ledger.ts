@@ -5,7 +5,7 @@ import type { Cause } from './change-status.ts';
 import type { LockedOrder } from './order.ts';
 
 /** The reasons for a refund. */
-export type OwedCause = 'amount-differs' | 'paid-before' | 'cancelled' | 'lines-cancelled';
+export type OwedCause = 'amount-differs' | 'paid-before' | 'cancelled' | 'lines-cancelled' | 'returned';
 
 /** A movement that the payment provider reports under a reference. */
 export type ReportedKind = 'received' | 'refunded';

@@ -55,6 +55,29 @@ export function remainingTotals(
   };
 }
 
+/** Returns the pricing of an order without shipping, discounts and taxes, for the lines as they were ordered. */
+export function plainPricing(
+  lines: readonly {
+    readonly unitPriceMinor: number;
+    readonly quantity: number;
+    readonly cancelledQuantity: number;
+  }[],
+): Pricing {
+  return {
+    version: 0,
+    taxes: 'off',
+    discounts: [],
+    rates: [],
+    lines: lines.map(({ unitPriceMinor, quantity, cancelledQuantity }) => ({
+      unitPriceMinor,
+      quantity: quantity + cancelledQuantity,
+      shipped: true,
+      discountsMinor: [],
+      taxMinor: 0,
+    })),
+  };
+}
+
 function remainderOf(
   { discountsMinor, taxMinor, rate }: { discountsMinor: readonly number[]; taxMinor: number; rate?: number },
   priceBefore: bigint,

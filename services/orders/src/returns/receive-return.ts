@@ -1,0 +1,129 @@
+// Records the units of a locked return that arrived: the order shows them, what was paid for them becomes due as a refund,
+// and the catalogue gets the event for the stock.
+import { sql, type Transaction } from '@shop/shared/database';
+import { type Fault, Problem } from '@shop/shared/problem';
+import type { components } from '../generated.ts';
+import type { LockedOrder, Orders } from '../order/order.ts';
+import { type OrderLine, readLines } from '../order/order-lines.ts';
+import { findPayment, oweRefund, refundFor } from '../order/order-payment.ts';
+import { toStoredPrices } from '../order/order-prices.ts';
+import { plainPricing, remainingTotals } from '../pricing/totals.ts';
+import { type Change, isToBecome, updateReturn } from './change-return.ts';
+import { requireOnce } from './request-return.ts';
+import type { LockedReturn, ReturnLine } from './return.ts';
+import { appendReturnEvent } from './return-events.ts';
+
+export type ReceivedLine = components['schemas']['ReceivedReturn']['lines'][number];
+
+export interface Receipt {
+  readonly orders: Orders;
+  /** Whether the price of shipping is kept when everything that was sent comes back. */
+  readonly keepShipping: boolean;
+  readonly lines: readonly ReceivedLine[];
+}
+
+/** A return that was received stays unchanged. */
+export const receiveWith =
+  ({ orders, keepShipping, lines: given }: Receipt): Change =>
+  async (tx, cause, present) => {
+    if (!isToBecome(present, 'received')) return;
+    const { order } = present;
+    const lines = toReceived(present, given);
+    const before = await readLines(tx, order);
+    const units = new Map(lines.map(({ productId, received = 0 }) => [productId, received]));
+    const after = before.map((line) => {
+      const returnedQuantity = line.returnedQuantity + (units.get(line.productId) ?? 0);
+      return { ...line, returnedQuantity };
+    });
+    const priceOf = (left: readonly OrderLine[]): number => totalOf(order, left, keepShipping);
+    const costMinor = priceOf(before) - priceOf(after);
+    const payment = await findPayment(tx, order);
+    const refund = refundFor(order, payment, costMinor);
+    await updateOrder(tx, orders, order, after);
+    const { version, changedAt } = await updateReturn(tx, present, {
+      status: 'received',
+      lines,
+      refundMinor: refund && costMinor,
+      isRestocked: lines.some(({ received = 0, restock }) => restock === true && received > 0),
+    });
+    await appendReturnEvent(tx, cause, { ...present, version }, 'return.received.v1', {
+      lines: lines.flatMap(({ productId, name, received = 0, restock = false }) =>
+        received === 0 ? [] : [{ productId, name, quantity: received, restock }],
+      ),
+      changedAt: changedAt.toISOString(),
+      ...(refund && { refund }),
+    });
+    if (refund === undefined) return;
+    await oweRefund(tx, cause, order, { amountMinor: costMinor, cause: 'returned', returnId: present.id });
+  };
+
+/**
+ * Returns the lines of the return with what arrived.
+ * @throws Problem 400 when a line is missing or named twice, 409 for more units than the return has
+ */
+function toReceived({ lines }: LockedReturn, given: readonly ReceivedLine[]): ReturnLine[] {
+  requireOnce(given);
+  const errors = given.flatMap(({ productId, quantity }, position): Fault[] => {
+    const remaining = lines.find((line) => line.productId === productId)?.quantity ?? 0;
+    if (quantity <= remaining && lines.some((line) => line.productId === productId)) return [];
+    const detail = `${quantity} have arrived, the return has ${remaining}`;
+    return [{ pointer: `/lines/${position}`, detail, productId, requested: quantity, remaining }];
+  });
+  if (errors.length > 0) {
+    throw new Problem('units-not-in-order', 'The return has fewer units than arrived. Nothing was recorded.', {
+      errors,
+    });
+  }
+  const received = new Map(given.map((line) => [line.productId, line]));
+  const missing = lines.filter(({ productId }) => !received.has(productId));
+  if (missing.length > 0) {
+    throw new Problem('invalid-request', 'Every line of the return is needed, with 0 when nothing of it arrived.', {
+      errors: missing.map(({ productId }) => ({
+        pointer: '/lines',
+        detail: `lacks the product ${productId}`,
+        productId,
+      })),
+    });
+  }
+  return lines.map((line) => {
+    const { quantity = 0, restock = false } = received.get(line.productId) ?? {};
+    return { ...line, received: quantity, restock };
+  });
+}
+
+/** Returns what the customer pays for the units that were neither cancelled nor returned. */
+function totalOf({ pricing }: LockedOrder, lines: readonly OrderLine[], keepShipping: boolean): number {
+  const gone = lines.map(({ cancelledQuantity, returnedQuantity }) => cancelledQuantity + returnedQuantity);
+  return remainingTotals(pricing ?? plainPricing(lines), gone, { keepShipping }).totalMinor;
+}
+
+/** The order shows the units that came back. Its amounts stay, because they are those of what was shipped. */
+async function updateOrder(
+  tx: Transaction,
+  orders: Orders,
+  { id, accountId, pricing }: LockedOrder,
+  lines: readonly OrderLine[],
+): Promise<void> {
+  const gone = lines.map(({ cancelledQuantity }) => cancelledQuantity);
+  const prices = toStoredPrices(orders, {
+    lines,
+    priced: pricing === null ? undefined : { pricing, totals: remainingTotals(pricing, gone) },
+  });
+  await sql(
+    tx,
+    `WITH lines AS (
+       UPDATE order_lines SET returned_quantity = given.quantity
+       FROM unnest($4::uuid[], $5::int[]) AS given (product_id, quantity)
+       WHERE order_id = $1 AND account_id = $2 AND order_lines.product_id = given.product_id
+     )
+     UPDATE orders SET prices = $3::json, version = version + 1, updated_at = greatest(now(), updated_at)
+     WHERE id = $1 AND account_id = $2`,
+    [
+      id,
+      accountId,
+      prices === undefined ? null : JSON.stringify(prices),
+      lines.map(({ productId }) => productId),
+      lines.map(({ returnedQuantity }) => returnedQuantity),
+    ],
+  );
+}
