@@ -10,7 +10,15 @@ import pg from 'pg';
 import { type Customer, startShop, type TestShop } from '../../services/orders/test/shop.ts';
 
 const script = fileURLToPath(new URL('../../deploy/postgres/partition-orders.sql', import.meta.url));
-const tables = ['orders', 'order_lines', 'order_history', 'reservations', 'order_payments', 'payment_ledger', 'returns'];
+const tables = [
+  'orders',
+  'order_lines',
+  'order_history',
+  'reservations',
+  'order_payments',
+  'payment_ledger',
+  'returns',
+];
 /**
  * Payments are excluded from the comparisons, because customers do not report them, and the shop continuously looks for unpaid
  * orders of all accounts.

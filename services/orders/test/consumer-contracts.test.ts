@@ -59,7 +59,9 @@ async function paid(amount: number): Promise<Ordered> {
 }
 
 /** Ships the order, and takes the lamp through these steps of a return. */
-async function returned(steps: Readonly<Record<string, object | undefined>> = {}): Promise<Ordered & { readonly return: string }> {
+async function returned(
+  steps: Readonly<Record<string, object | undefined>> = {},
+): Promise<Ordered & { readonly return: string }> {
   const ids = await ordered();
   await shop.asStaff(ids.order, 'process');
   shop.catalogue.given('two lamps and a chair are reserved');
