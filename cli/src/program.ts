@@ -25,6 +25,12 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
   ],
   seed: ['add realistic products to the catalogue', async () => (await import('./commands/seed.ts')).seedCommand()],
   orders: ['list, show, advance and cancel orders', async () => (await import('./commands/orders.ts')).ordersCommand()],
+  shipping: ['manage the shipping methods', async () => (await import('./commands/settings.ts')).shippingCommand()],
+  taxes: ['manage the tax rates', async () => (await import('./commands/settings.ts')).taxesCommand()],
+  discounts: [
+    'manage the discounts, with and without a code',
+    async () => (await import('./commands/settings.ts')).discountsCommand(),
+  ],
   trace: [
     'show the history of an order, its stock and its e-mails',
     async () => (await import('./commands/trace.ts')).traceCommand(),

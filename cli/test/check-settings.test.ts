@@ -39,6 +39,26 @@ describe('the mistakes in the settings', () => {
     ]);
   });
 
+  it.each([
+    [{ TAXES: 'included' }, ['SHOP_COUNTRY is required when TAXES is included']],
+    [
+      { TAXES: 'added', SHOP_COUNTRY: 'UK' },
+      ['SHOP_COUNTRY must be a country code of ISO 3166-1 in capitals, such as CH, not "UK"'],
+    ],
+    [{ TAXES: 'on' }, ['TAXES must be one of off, included, added, not "on"']],
+    [
+      { TAXES: 'included', HOLD_UNITS: 'ten' },
+      [
+        'HOLD_UNITS must be a whole number from 0 to 1000000, not "ten"',
+        'SHOP_COUNTRY is required when TAXES is included',
+      ],
+    ],
+    [{ TAXES: 'added', SHOP_COUNTRY: 'CH' }, []],
+    [{ SHOP_COUNTRY: 'CH' }, []],
+  ])('the settings of taxes are checked together with the others: %j', async (given, mistakes) => {
+    expect(await settingsMistakes(given)).toEqual(mistakes.map((mistake) => `${mistake} (orders)`));
+  });
+
   it('the check finds no configuration errors when no variable is set', async () => {
     expect(await settingsMistakes({})).toEqual([]);
   });

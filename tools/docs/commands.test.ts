@@ -166,6 +166,11 @@ describe('a running shop', () => {
     return name;
   }
 
+  async function newSetting(...create: [command: string, ...options: string[]]): Promise<string> {
+    const [command, ...options] = create;
+    return (await askShop<{ id: string }>(shop.dataDir, command, 'create', ...options)).id;
+  }
+
   async function sentEmail(): Promise<string> {
     const order = await newOrder();
     return eventually(async () => {
@@ -200,6 +205,15 @@ describe('a running shop', () => {
     [/^machines create/, async () => `machine-${randomUUID().slice(0, 8)}`],
     [/^machines/, newMachine],
     [/^events dead/, newDeadLetter],
+    [/^shipping (?!create)/, () => newSetting('shipping', '--name', 'en=Parcel', '--price', '0')],
+    [
+      /^taxes (?!create)/,
+      () => newSetting('taxes', '--country', 'CH', '--region', randomUUID(), '--rate', '8', '--name', 'VAT'),
+    ],
+    [
+      /^discounts/,
+      () => newSetting('discounts', '--name', 'Sale', '--kind', 'percent', '--value', '5', '--minimum', '900000'),
+    ],
     [/^products history/, anyProduct],
     [/^products/, async () => file],
     [/^logs/, async () => 'orders'],

@@ -29,7 +29,7 @@ export const accountId = idOf('an account');
 export const emailId = idOf('an e-mail');
 
 /** Returns a parser of ids that throws InvalidArgumentError for a string that is not a UUID. */
-function idOf(what: string): (text: string) => string {
+export function idOf(what: string): (text: string) => string {
   return (text) => {
     if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text.toLowerCase();
     throw new InvalidArgumentError(`It must be the id of ${what}, a UUID.`);

@@ -3,6 +3,7 @@
 export type { FulfilmentState } from '../order/advance-order.ts';
 export type { OrderTrace } from '../order/order-trace.ts';
 export type { Allocate } from '../order/shipment.ts';
+export type { SettingKind } from '../settings/setting-kinds.ts';
 export { countOrders, type OrderCounts } from './count-orders.ts';
 export { findPersonalData } from './find-personal-data.ts';
 export { listRefundsDue, type RefundDue } from './list-refunds-due.ts';
@@ -16,5 +17,13 @@ export {
   type OrderWithHistory,
   showAnyOrder,
 } from './manage-orders.ts';
+export {
+  archiveOne,
+  changeSetting,
+  createSetting,
+  findSetting,
+  listSettings,
+  type Setting,
+} from './manage-settings.ts';
 export { seedDemoPrices } from './seed-demo-prices.ts';
 export { traceOrder } from './trace-order.ts';

@@ -1,7 +1,7 @@
 // The operations on settings, which are the same for each kind.
 import { fromQuery, type Page, readPage } from '@shop/shared/collection';
 import { refuseFaults } from '@shop/shared/contract';
-import { sql, type Transaction } from '@shop/shared/database';
+import { sql } from '@shop/shared/database';
 import {
   idempotent,
   type OperationRequest,
@@ -22,7 +22,7 @@ import {
   type SettingCause,
 } from './change-setting.ts';
 import { type SettingKind, settingFaults } from './setting-kinds.ts';
-import { noSuchSetting, type SettingStore } from './settings.ts';
+import { noSuchSetting } from './settings.ts';
 
 type SettingsContext = Pick<OrdersContext, 'database' | 'settings' | 'idempotencySecrets'>;
 
@@ -43,10 +43,10 @@ export async function getSetting(
   kind: SettingKind,
   id: string,
 ): Promise<Result> {
-  const { columns, collection, result } = settings[kind];
+  const { selectOne, result } = settings[kind];
   const { rows } = await database.pool.query<Record<string, string | null>>({
     name: `setting-${kind}`,
-    text: `SELECT ${columns} FROM ${collection.spec.from} WHERE id = $1`,
+    text: selectOne,
     values: [id],
   });
   if (rows[0] === undefined) throw noSuchSetting();
@@ -63,7 +63,8 @@ export async function createSetting(
   refuseFaults(request.faults, settingFaults(store, request.body));
   return idempotent(request, context, async (tx) => {
     const id = await addSetting(tx, store, causeOf(request), request.body as object);
-    return store.result(201, await showSetting(tx, store, id), { Location: `${store.path}/${id}` });
+    const [row = {}] = await sql(tx, store.selectOne, [id]);
+    return store.result(201, row, { Location: `${store.path}/${id}` });
   });
 }
 
@@ -80,7 +81,8 @@ export async function updateSetting(
     if (present.isArchived) throw noSuchSetting();
     requireMatch(request.headers, ...tagsOf(present));
     await patchSetting(tx, store, causeOf(request), present, request.body);
-    return store.result(200, await showSetting(tx, store, id));
+    const [row = {}] = await sql(tx, store.selectOne, [id]);
+    return store.result(200, row);
   });
 }
 
@@ -99,12 +101,6 @@ export async function removeSetting(
     await archiveSetting(tx, causeOf(request), present);
   });
   return { status: 204 };
-}
-
-/** Returns the present row of the setting for `result`. */
-export async function showSetting(tx: Transaction, { columns, collection }: SettingStore, id: string): Promise<object> {
-  const [row] = await sql(tx, `SELECT ${columns} FROM ${collection.spec.from} WHERE id = $1`, [id]);
-  return row ?? {};
 }
 
 function tagsOf({ version }: LockedSetting): string[] {

@@ -29,6 +29,8 @@ export interface SettingStore extends KindRules {
   readonly collection: Collection<unknown>;
   /** The SELECT list of a setting: its members as JSON text, then the parts of its entity tag. */
   readonly columns: string;
+  /** The statement that reads the setting with the id `$1`, unless it is archived. */
+  readonly selectOne: string;
   /** Returns the response with a row of `columns`. */
   result(status: number, row: object, headers?: Readonly<Record<string, string>>): Result;
   /** Returns the faults of a whole body by the contract. */
@@ -59,6 +61,7 @@ function openStore(kind: SettingKind, rules: KindRules, cursors: Cursors, contra
     kind,
     collection: openCollection(spec, cursors),
     columns,
+    selectOne: `SELECT ${columns} FROM ${spec.from} WHERE id = $1`,
     result: (status, row, headers = {}) => {
       const values: (string | null)[] = Object.values(row);
       const version = values.at(-1) ?? '';
