@@ -185,8 +185,8 @@ describe('a stopped shop', () => {
       complaints: '',
     });
     expect((await stat(join(folder, 'all.csv'))).mode & 0o777).toBe(0o600);
-    expect(await readFile(join(folder, 'all.csv'), 'utf8')).toMatch(
-      /\nCUP,Cup,,Acme,kitchen,4\.50,EUR,,available,3,,\[\],\{\},*\n/,
+    expect(await readFile(join(folder, 'all.csv'), 'utf8')).toContain(
+      '\nCUP,Cup,,Acme,kitchen,4.50,EUR,,available,3,,[],{},,,,\n',
     );
     expect(await runShop(dataDir, 'products', 'import', join(folder, 'none.csv'))).toMatchObject({
       code: 1,

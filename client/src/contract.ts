@@ -1121,10 +1121,9 @@ export interface paths {
         /**
          * Import products from a file
          * @description The body has one product on each line, as a JSON object with the members of `POST /v1/products`, and `externalKey` in place of
-         *     `sku`. A line with the key (or the id) of a product changes that product: absent members are removed, except that `status`,
-         *     `stock`, `lowStockThreshold`, `images` and `attributes` stay when they are absent. A line that is equal to its product changes
-         *     nothing. A line with faults is refused alone, and the other lines are imported. A key that an earlier line of the file has is
-         *     refused as well.
+         *     `sku`. A line with the key (or the id) of a product changes that product: an absent `description` or `rating`
+         *     is removed, and other absent members stay. A line that is equal to its product changes nothing. A line with faults is refused
+         *     alone, and the other lines are imported. A key that an earlier line of the file has is refused as well.
          *
          *     The response comes when the file is stored. Imports run one after the other, in the order in which they were stored, and survive
          *     restarts: each line takes effect once. The `Location` leads to the progress. A file has at most 100,000 lines, and while 20 imports
@@ -3166,6 +3165,7 @@ export interface components {
             taxCategory?: components["schemas"]["CatalogueTaxCategory"];
             weight?: components["schemas"]["Weight"];
             shipped?: components["schemas"]["Shipped"];
+            variant?: components["schemas"]["Variant"];
         };
         NumberConditions: {
             /** Format: double */
@@ -3222,6 +3222,9 @@ export interface components {
             taxCategory?: components["schemas"]["CatalogueTaxCategory"];
             weight?: components["schemas"]["Weight"];
             shipped?: components["schemas"]["Shipped"];
+            variant?: components["schemas"]["VariantView"];
+            /** @description The products of the same group that customers see, this one included, the oldest first. Only `GET /v1/products/{productId}` of a product with `variant` has it. */
+            variants?: components["schemas"]["ShownVariant"][];
             inStock: boolean;
             stock?: components["schemas"]["ProductStock"];
             archived?: components["schemas"]["Archived"];
@@ -3261,6 +3264,8 @@ export interface components {
             createdAt?: components["schemas"]["TimeConditions"];
             updatedAt?: components["schemas"]["TimeConditions"];
             archived?: components["schemas"]["BooleanConditions"];
+            "variant.group"?: components["schemas"]["VariantGroupConditions"];
+            lead?: components["schemas"]["BooleanConditions"];
         };
         /**
          * @example {
@@ -3456,6 +3461,14 @@ export interface components {
             attributes?: {
                 [key: string]: string | (number | null);
             } | null;
+            /** @description A member replaces or adds one option, and `null` removes it. `null` for `variant` removes the product from its group. */
+            variant?: {
+                group?: string;
+                options?: {
+                    [key: string]: string | null;
+                };
+                lead?: boolean | null;
+            } | null;
             /**
              * @description Restores an archived product. `DELETE` archives one.
              * @enum {unknown}
@@ -3479,6 +3492,8 @@ export interface components {
                 createdAt?: components["schemas"]["TimeConditions"];
                 updatedAt?: components["schemas"]["TimeConditions"];
                 archived?: components["schemas"]["BooleanConditions"];
+                "variant.group"?: components["schemas"]["VariantGroupConditions"];
+                lead?: components["schemas"]["BooleanConditions"];
                 /** @description At most 5 alternatives. */
                 or?: components["schemas"]["ProductFilters"][];
             };
@@ -3496,7 +3511,7 @@ export interface components {
                 limit?: number;
                 cursor?: string;
             };
-            fields?: ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "lowStockThreshold" | "sku" | "images" | "attributes" | "taxCategory" | "weight" | "shipped" | "createdAt" | "updatedAt" | "archived")[];
+            fields?: ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "lowStockThreshold" | "sku" | "images" | "attributes" | "taxCategory" | "weight" | "shipped" | "variant" | "createdAt" | "updatedAt" | "archived")[];
         };
         /**
          * @description Returned only to callers with `catalogue:write`.
@@ -3541,6 +3556,9 @@ export interface components {
             taxCategory?: components["schemas"]["CatalogueTaxCategory"];
             weight?: components["schemas"]["Weight"];
             shipped?: components["schemas"]["Shipped"];
+            variant?: components["schemas"]["VariantView"];
+            /** @description The products of the same group that customers see, this one included, the oldest first. Only `GET /v1/products/{productId}` of a product with `variant` has it. */
+            variants?: components["schemas"]["ShownVariant"][];
             inStock?: boolean;
             stock?: components["schemas"]["ProductStock"];
             archived?: components["schemas"]["Archived"];
@@ -3562,6 +3580,14 @@ export interface components {
             ne?: string | string[];
             /** @description At most 100 values. */
             in?: string[];
+        };
+        ShownVariant: {
+            id: components["schemas"]["Id"];
+            options: {
+                [key: string]: string;
+            };
+            price: components["schemas"]["Price"];
+            inStock: boolean;
         };
         /** @description The key of the product in the shop's own systems, which imports use too. Each belongs to one product. Returned only to callers with `catalogue:write`, and absent when the product has none. */
         Sku: string;
@@ -3629,6 +3655,47 @@ export interface components {
             gte?: components["schemas"]["Moment"];
             /** @description At most 100 values. */
             in?: components["schemas"]["Moment"][];
+        };
+        /**
+         * @description The group of products to which the product belongs, and the options in which it differs from the others of the group. No two products have the same group and options. Absent for a product without a group.
+         * @example {
+         *       "group": "T-1",
+         *       "options": {
+         *         "colour": "red",
+         *         "size": "M"
+         *       }
+         *     }
+         */
+        Variant: {
+            group: string;
+            options: {
+                [key: string]: string;
+            };
+            /** @description `true` when staff wants the product to stand for its group in lists with `lead=true`. Otherwise the oldest product that customers see does. Of several ones with `true`, the oldest does. Absent means `false`. */
+            lead?: boolean;
+        };
+        /**
+         * @description The group of products to which the product belongs, and the options in which it differs from the others of the group. No two products have the same group and options. Absent for a product without a group.
+         * @example {
+         *       "group": "T-1",
+         *       "options": {
+         *         "colour": "red",
+         *         "size": "M"
+         *       }
+         *     }
+         */
+        VariantView: {
+            group: string;
+            options: {
+                [key: string]: string;
+            };
+            /** @description `true` when staff wants the product to stand for its group in lists with `lead=true`. Otherwise the oldest product that customers see does. Of several ones with `true`, the oldest does. Absent means `false`. */
+            lead?: boolean;
+        };
+        VariantGroupConditions: {
+            eq?: string;
+            /** @description At most 100 values. */
+            in?: string[];
         };
         /**
          * Format: double
@@ -4583,7 +4650,7 @@ export interface components {
                 };
             };
         };
-        /** @description `sku-in-use`: another product has the `sku`, or has it as its id; it is named. `request-in-progress`: the first request with this idempotency key is still in progress. */
+        /** @description `sku-in-use`: another product has the `sku`, or has it as its id; it is named. `variant-in-use`: another product has the group and the options of `variant`; it is named. `request-in-progress`: the first request with this idempotency key is still in progress. */
         ProductConflict: {
             headers: {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -4594,7 +4661,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code: "sku-in-use" | "request-in-progress";
+                    code: "sku-in-use" | "variant-in-use" | "request-in-progress";
                 };
             };
         };
@@ -4619,7 +4686,7 @@ export interface components {
                 };
             };
         };
-        /** @description `sku-in-use`: another product has the `sku`, or has it as its id; it is named. `stock-changed`: another number of units is on hand than expected. `insufficient-stock`: more units than this stock are reserved for orders. Nothing was changed. */
+        /** @description `sku-in-use`: another product has the `sku`, or has it as its id; it is named. `variant-in-use`: another product has the group and the options of `variant`; it is named. `stock-changed`: another number of units is on hand than expected. `insufficient-stock`: more units than this stock are reserved for orders. Nothing was changed. */
         StockConflict: {
             headers: {
                 [name: string]: unknown;
@@ -4627,7 +4694,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code: "sku-in-use" | "insufficient-stock" | "stock-changed";
+                    code: "sku-in-use" | "variant-in-use" | "insufficient-stock" | "stock-changed";
                 };
             };
         };
@@ -4777,6 +4844,8 @@ export interface components {
         CatalogueIdFilter: string[];
         /** @description Operators eq, in; true or false. */
         InStockFilter: string[];
+        /** @description Operators eq, in; true or false. `lead=true` lists one product of each group of variants, and every product without a group. */
+        LeadFilter: string[];
         /** @description The members to return, separated by commas: `name`, `count`. Both when absent. */
         NameFields: string;
         /** @description Operators eq, ne, in. Values are compared exactly. */
@@ -4807,6 +4876,8 @@ export interface components {
         CatalogueStatusFilter: string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. A sale changes it only when the last unit is sold or the stock becomes low. */
         CatalogueUpdatedAtFilter: string[];
+        /** @description Operators eq, in. A product without a group matches no condition. */
+        VariantGroupFilter: string[];
     };
     requestBodies: never;
     headers: {
@@ -4830,7 +4901,7 @@ export interface components {
         WeakETag: string;
         /** @description Present when the page is compressed, for a client whose `Accept-Encoding` names gzip. */
         ContentEncoding: "gzip";
-        /** @description Entity tag of the version of the product, the same for every projection. For callers with `catalogue:write` it is weak, and also changes with the stock. `If-Match` compares the version. */
+        /** @description Entity tag of the version of the product, the same for every projection. It is weak when it also changes with what the response has besides: the stock, for callers with `catalogue:write`, and `variants`. `If-Match` compares the version. */
         ProductETag: string;
     };
     pathItems: never;
@@ -7227,6 +7298,10 @@ export interface operations {
                  *     matches no condition.
                  */
                 attributes?: components["parameters"]["AttributeFilter"];
+                /** @description Operators eq, in. A product without a group matches no condition. */
+                "variant.group"?: components["parameters"]["VariantGroupFilter"];
+                /** @description Operators eq, in; true or false. `lead=true` lists one product of each group of variants, and every product without a group. */
+                lead?: components["parameters"]["LeadFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */
                 brand?: components["parameters"]["BrandFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */
@@ -8145,6 +8220,8 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
       "createdAt",
       "updatedAt",
       "inStock",
+      "variant.group",
+      "lead",
       "brand",
       "category",
       "status",

@@ -51,6 +51,9 @@ export interface components {
             readonly taxCategory?: components["schemas"]["TaxCategory"];
             readonly weight?: components["schemas"]["Weight"];
             readonly shipped?: components["schemas"]["Shipped"];
+            readonly variant?: components["schemas"]["Variant"];
+            /** @description The products of the same group that customers see, this one included, the oldest first. Only `GET /v1/products/{productId}` of a product with `variant` has it. */
+            readonly variants?: readonly components["schemas"]["ShownVariant"][];
             readonly inStock?: boolean;
             readonly stock?: components["schemas"]["ProductStock"];
             readonly archived?: components["schemas"]["Archived"];
@@ -114,6 +117,32 @@ export interface components {
         readonly Weight: number;
         /** @description Whether the product is sent to the customer. `false` for a product such as a download or a voucher; absent means `true`. */
         readonly Shipped: boolean;
+        /**
+         * @description The group of products to which the product belongs, and the options in which it differs from the others of the group. No two products have the same group and options. Absent for a product without a group.
+         * @example {
+         *       "group": "T-1",
+         *       "options": {
+         *         "colour": "red",
+         *         "size": "M"
+         *       }
+         *     }
+         */
+        readonly Variant: {
+            readonly group: string;
+            readonly options: {
+                readonly [key: string]: string;
+            };
+            /** @description `true` when staff wants the product to stand for its group in lists with `lead=true`. Otherwise the oldest product that customers see does. Of several ones with `true`, the oldest does. Absent means `false`. */
+            readonly lead?: boolean;
+        };
+        readonly ShownVariant: {
+            readonly id: components["schemas"]["Id"];
+            readonly options: {
+                readonly [key: string]: string;
+            };
+            readonly price: components["schemas"]["Price"];
+            readonly inStock: boolean;
+        };
         /**
          * @description Returned only to callers with `catalogue:write`.
          * @example {
@@ -228,6 +257,7 @@ export interface components {
             readonly taxCategory?: components["schemas"]["TaxCategory"];
             readonly weight?: components["schemas"]["Weight"];
             readonly shipped?: components["schemas"]["Shipped"];
+            readonly variant?: components["schemas"]["Variant"];
         };
         /**
          * Format: int32
@@ -267,6 +297,9 @@ export interface components {
             readonly taxCategory?: components["schemas"]["TaxCategory"];
             readonly weight?: components["schemas"]["Weight"];
             readonly shipped?: components["schemas"]["Shipped"];
+            readonly variant?: components["schemas"]["Variant"];
+            /** @description The products of the same group that customers see, this one included, the oldest first. Only `GET /v1/products/{productId}` of a product with `variant` has it. */
+            readonly variants?: readonly components["schemas"]["ShownVariant"][];
             readonly inStock: boolean;
             readonly stock?: components["schemas"]["ProductStock"];
             readonly archived?: components["schemas"]["Archived"];
@@ -290,6 +323,8 @@ export interface components {
                 readonly createdAt?: components["schemas"]["TimeConditions"];
                 readonly updatedAt?: components["schemas"]["TimeConditions"];
                 readonly archived?: components["schemas"]["BooleanConditions"];
+                readonly "variant.group"?: components["schemas"]["VariantGroupConditions"];
+                readonly lead?: components["schemas"]["BooleanConditions"];
                 /** @description At most 5 alternatives. */
                 readonly or?: readonly components["schemas"]["ProductFilters"][];
             };
@@ -307,7 +342,7 @@ export interface components {
                 readonly limit?: number;
                 readonly cursor?: string;
             };
-            readonly fields?: readonly ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "lowStockThreshold" | "sku" | "images" | "attributes" | "taxCategory" | "weight" | "shipped" | "createdAt" | "updatedAt" | "archived")[];
+            readonly fields?: readonly ("id" | "name" | "description" | "brand" | "category" | "price" | "currency" | "rating" | "status" | "inStock" | "stock" | "lowStockThreshold" | "sku" | "images" | "attributes" | "taxCategory" | "weight" | "shipped" | "variant" | "createdAt" | "updatedAt" | "archived")[];
         };
         readonly IdConditions: {
             readonly eq?: components["schemas"]["Id"];
@@ -372,6 +407,11 @@ export interface components {
          * @description Precise to milliseconds at most, and not a leap second.
          */
         readonly Moment: string;
+        readonly VariantGroupConditions: {
+            readonly eq?: string;
+            /** @description At most 100 values. */
+            readonly in?: readonly string[];
+        };
         readonly ProductFilters: {
             readonly id?: components["schemas"]["IdConditions"];
             readonly name?: components["schemas"]["TextConditions"];
@@ -385,6 +425,8 @@ export interface components {
             readonly createdAt?: components["schemas"]["TimeConditions"];
             readonly updatedAt?: components["schemas"]["TimeConditions"];
             readonly archived?: components["schemas"]["BooleanConditions"];
+            readonly "variant.group"?: components["schemas"]["VariantGroupConditions"];
+            readonly lead?: components["schemas"]["BooleanConditions"];
         };
         /**
          * @example {
@@ -545,6 +587,14 @@ export interface components {
             readonly attributes?: {
                 readonly [key: string]: string | (number | null);
             } | null;
+            /** @description A member replaces or adds one option, and `null` removes it. `null` for `variant` removes the product from its group. */
+            readonly variant?: {
+                readonly group?: string;
+                readonly options?: {
+                    readonly [key: string]: string | null;
+                };
+                readonly lead?: boolean | null;
+            } | null;
             /**
              * @description Restores an archived product. `DELETE` archives one.
              * @enum {unknown}
@@ -662,6 +712,8 @@ export interface components {
             readonly weightGrams?: number;
             /** @description Whether the product is sent to the customer. */
             readonly shipped?: boolean;
+            /** @description The group of variants. Absent for a product without one. */
+            readonly group?: string;
             /** @description Why the line cannot be reserved now: the product is not for sale, or fewer units than `requested` are `available`. */
             readonly fault?: {
                 readonly pointer: string;
@@ -717,6 +769,8 @@ export interface components {
             readonly weightGrams?: number;
             /** @description Whether the product is sent to the customer. */
             readonly shipped: boolean;
+            /** @description The group of variants. Absent for a product without one. */
+            readonly group?: string;
         };
         readonly TraceStep: {
             /** @description What the step is, such as `transition`, `event` or `e-mail`. */
@@ -780,6 +834,10 @@ export interface components {
          *     matches no condition.
          */
         readonly AttributeFilter: readonly string[];
+        /** @description Operators eq, in. A product without a group matches no condition. */
+        readonly VariantGroupFilter: readonly string[];
+        /** @description Operators eq, in; true or false. `lead=true` lists one product of each group of variants, and every product without a group. */
+        readonly LeadFilter: readonly string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */
         readonly BrandFilter: readonly string[];
         /** @description Operators eq, ne, in. Values are compared exactly. */
@@ -821,7 +879,7 @@ export interface components {
         readonly ContentEncoding: "gzip";
         /** @description The address of the next page, `rel="next"` (RFC 8288); absent on the last page. */
         readonly NextPage: string;
-        /** @description Entity tag of the version of the product, the same for every projection. For callers with `catalogue:write` it is weak, and also changes with the stock. `If-Match` compares the version. */
+        /** @description Entity tag of the version of the product, the same for every projection. It is weak when it also changes with what the response has besides: the stock, for callers with `catalogue:write`, and `variants`. `If-Match` compares the version. */
         readonly ProductETag: string;
         /** @description Present when the response repeats that of the first request with this idempotency key. */
         readonly IdempotencyReplayed: "true";
@@ -865,6 +923,10 @@ export interface operations {
                  *     matches no condition.
                  */
                 readonly attributes?: components["parameters"]["AttributeFilter"];
+                /** @description Operators eq, in. A product without a group matches no condition. */
+                readonly "variant.group"?: components["parameters"]["VariantGroupFilter"];
+                /** @description Operators eq, in; true or false. `lead=true` lists one product of each group of variants, and every product without a group. */
+                readonly lead?: components["parameters"]["LeadFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */
                 readonly brand?: components["parameters"]["BrandFilter"];
                 /** @description Operators eq, ne, in. Values are compared exactly. */

@@ -25,7 +25,18 @@ const samples: Readonly<Record<string, readonly [first: unknown, second: unknown
   attributes: [{ colour: 'blue' }, { colour: 'red' }],
   weight: [0.35, 1.5],
   shipped: [true, false],
+  variant: [{ options: { size: 'M' } }, { options: { size: 'L' } }],
 };
+/** Returns a value of the samples for the product with a sku, because no two products have the same sku or variant. */
+function valueFor(member: string, value: unknown, sku: string): unknown {
+  if (member === 'sku') return sku;
+  return member === 'variant' ? { group: sku, ...(value as object) } : value;
+}
+/** Returns the first value of each member, for the product with a sku. */
+function firstValuesOf(sku: string): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(lines.map(([member, { first }]) => [member, valueFor(member, first, sku)]));
+}
+
 const lines = writtenLines.map((line) => {
   const [first, second] = samples[line.member] ?? ['one', 'another'];
   return [line.member, { ...line, first, second }] as const;
@@ -39,6 +50,9 @@ const notWritten: Readonly<Record<string, string>> = {
   reserved: 'counts units of reservations and orders',
   oversold: 'counts units of orders beyond the stock',
   allocated: 'counts units of orders that staff has begun to process',
+  variant_group: 'is the group of `variant`',
+  variant_key: 'is a digest of the group and the options of `variant`',
+  is_lead: 'is chosen by the database',
   archived_status: 'is written by DELETE and by `archived` in a PATCH; archived products are not exported',
 };
 
@@ -56,10 +70,9 @@ afterAll(() => services.stop());
 type Row = Readonly<Record<string, string | null>>;
 const database = () => services.service('catalogue').database;
 const memberNames = lines.map(([member]) => member).sort();
-const firstValues = Object.fromEntries(lines.map(([member, { first }]) => [member, first]));
 
 async function create(sku: string, more: object = {}): Promise<string> {
-  const { status, body, text } = await client.post('/v1/products', { token, body: { ...firstValues, sku, ...more } });
+  const { status, body, text } = await client.post('/v1/products', { token, body: { ...firstValuesOf(sku), ...more } });
   if (status !== 201) throw new Error(text);
   return body.id;
 }
@@ -88,8 +101,10 @@ describe('a column of products', () => {
 
   it.each(lines)(
     'the member %s of products is written, shown, and changes the entity tag and the version',
-    async (member, { first, second }) => {
-      const id = await create(`TAG ${member}`);
+    async (member, { first, second: another }) => {
+      const second = member === 'sku' ? another : valueFor(member, another, `TAG ${member}`);
+      const sku = `TAG ${member}`;
+      const id = await create(sku);
       const path = `/v1/products/${id}`;
       const before = await client.get(path, { token });
       const value = member === 'stock' ? { set: second, expected: 0 } : second;
@@ -104,8 +119,9 @@ describe('a column of products', () => {
       expect(changed.headers.etag).not.toBe(before.headers.etag);
       const { rows } = await database().query('SELECT version::int FROM products WHERE id = $1', [id]);
       expect(rows).toEqual([{ version: 2 }]);
-      const old = member === 'sku' ? `TAG ${member}` : first;
-      const entry = [{ member, old, ...(isDeepStrictEqual(second, []) ? {} : { new: second }) }];
+      const entry = [
+        { member, old: valueFor(member, first, sku), ...(isDeepStrictEqual(second, []) ? {} : { new: second }) },
+      ];
       const { body: history } = await client.get(`/v1/products/${id}/history`, { token });
       expect(history.items[0]?.changes).toEqual(entry);
       const [recorded] = await listProductHistory({ DATABASE_URL: services.database.urls.catalogue }, id, 1);
@@ -116,7 +132,7 @@ describe('a column of products', () => {
   it.each(lines.filter(([, { type }]) => type.field('EUR').cast === 'text'))(
     'the member %s of products is rejected when it is too long, with a pointer',
     async (member) => {
-      const body = { ...firstValues, sku: 'LONG', [member]: 'x'.repeat(20_000) };
+      const body = { ...firstValuesOf('LONG'), [member]: 'x'.repeat(20_000) };
       const created = await client.post('/v1/products', { token, body });
       const patched = await client.patch(`/v1/products/${await create(`LONG ${member}`)}`, {
         token,
@@ -169,7 +185,7 @@ describe('a column of products', () => {
       const forCustomers = (await client.get(`/v1/products/${id}`)).body;
       expect(member in forCustomers).toBe(line.audience !== 'staff');
       const [created] = await eventsAbout(services, id);
-      const value = member === 'sku' ? 'LIST sku' : line.first;
+      const value = valueFor(member, line.first, `LIST ${member}`);
       expect(created?.data[member]).toEqual(line.inEvents === false ? undefined : value);
     },
   );
@@ -189,22 +205,21 @@ describe('a column of products', () => {
   });
 
   it('a column of products is changed, kept or removed by a line of an import that has another value, or lacks it', async () => {
-    const { sku: _, ...values } = firstValues;
     const changes = lines.filter(([member]) => member !== 'sku');
-    const changed = changes.map(([member, { second }]) => ({
-      ...values,
-      [member]: second,
-      externalKey: `IN ${member}`,
-    }));
-    const { name, brand, category, price } = firstValues;
+    const changed = changes.map(([member, { second }]) => {
+      const { sku: externalKey, ...values } = firstValuesOf(`IN ${member}`);
+      return { ...values, [member]: valueFor(member, second, `IN ${member}`), externalKey };
+    });
+    const { name, brand, category, price } = firstValuesOf('KEPT');
     const lacking = { externalKey: 'KEPT', name, brand, category, price };
-    const ids = await Promise.all([...changed, lacking].map(({ externalKey }) => create(externalKey)));
+    const ids = await Promise.all([...changed, lacking].map(({ externalKey }) => create(String(externalKey))));
     const read = () => Promise.all(ids.map(async (id) => (await client.get(`/v1/products/${id}`, { token })).body));
     const before = await read();
     const result = await importLines([...changed, lacking]);
     expect(result).toMatchObject({ changed: ids.length, refused: 0 });
     const after = await read();
-    for (const [index, [member, { second }]] of changes.entries()) {
+    for (const [index, [member, { second: another }]] of changes.entries()) {
+      const second = valueFor(member, another, `IN ${member}`);
       const expected = member === 'stock' ? expect.objectContaining({ onHand: second }) : second;
       expect([member, after[index]?.[member] ?? []]).toEqual([member, expected]);
       const events = await eventsAbout(services, ids[index] ?? '');

@@ -1,13 +1,15 @@
 // Every permitted sort order, alone and with the common filters, reads a page from an index, and every index is used by
 // one of them.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Criteria, fromBody, fromQuery } from '@shop/shared/collection';
+import { type Criteria, createCursors, fromBody, fromQuery } from '@shop/shared/collection';
+import { newId } from '@shop/shared/runtime';
 import { createTestDatabase, nodesOf, type Plan, plansOf as plansIn, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
 import { findKnown } from '../src/imports/upsert-products.ts';
 import { addSampleProducts } from '../src/operator/seed.ts';
 import { parseAttributes } from '../src/product/attribute-filters.ts';
-import { productSpec, staffSpec } from '../src/product/product.ts';
+import { openProducts, productSpec, staffSpec } from '../src/product/product.ts';
+import { findVariant } from '../src/product/variants.ts';
 
 const spec = productSpec('EUR', parseAttributes('colour'));
 const limit = 20;
@@ -246,6 +248,56 @@ describe('the archived products', () => {
       await client.query('VACUUM (ANALYZE) products');
     },
   );
+});
+
+describe('variants', () => {
+  beforeAll(async () => {
+    // Groups of 40 products that follow each other, so that a page of leads would skip nearly 1,000 products.
+    await client.query(`
+      UPDATE products SET variant = json_build_object('group', 'T-' || place / 40, 'options', json_build_object('size', id))
+      FROM (SELECT id AS product, row_number() OVER (ORDER BY created_at) AS place FROM products) AS given
+      WHERE id = product AND place > 30000`);
+    await client.query('VACUUM (ANALYZE) products');
+  });
+
+  it.each(['', 'createdAt:asc', 'createdAt:desc'])(
+    'variants are skipped by an index in lists of leads with sort=%s',
+    async (sort) => {
+      for (const plan of await plansOf(fromQuery(spec, { lead: 'true', ...(sort && { sort }) }))) {
+        expect(faults(plan)).toEqual([]);
+        expect(nodesOf(plan).flatMap((node) => node['Index Name'] ?? [])).toEqual(['products_lead_created']);
+        for (const node of nodesOf(plan)) expect(node['Rows Removed by Filter'] ?? 0).toBe(0);
+      }
+    },
+  );
+
+  it.each(sorts)('variants of one group and of two groups are read by their index with sort=%s', async (sort) => {
+    for (const group of ['T-800', 'T-800,T-801']) {
+      for (const plan of await plansOf(fromQuery(spec, { 'variant.group': group, sort }))) {
+        const reads = nodesOf(plan).filter((node) => node['Index Name'] !== undefined);
+        expect(new Set(reads.map((node) => node['Index Name']))).toEqual(new Set(['products_variant_group']));
+        for (const node of reads) expect(node['Actual Rows']).toBeLessThanOrEqual(80);
+      }
+    }
+    used.add('products_variant_group');
+  });
+
+  it('variants with the same group and options are found by an index', async () => {
+    const { rows } = await client.query("SELECT variant FROM products WHERE variant_group = 'T-800' LIMIT 1");
+    const explained = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${findVariant}`, [rows[0].variant, newId()]);
+    expect(faults(explained.rows[0]['QUERY PLAN'][0].Plan)).toEqual([]);
+    expect(used).toContain('products_variant_key');
+  });
+
+  it('variants of the group of one product are read by their index', async () => {
+    const { columns, collection } = openProducts('EUR', createCursors([Buffer.alloc(32, 1)])).detailFor(undefined);
+    const text = `EXPLAIN (ANALYZE, FORMAT JSON) SELECT ${columns} FROM ${collection.spec.from} WHERE id = $1`;
+    const { rows } = await client.query("SELECT id FROM products WHERE variant_group = 'T-800' LIMIT 1");
+    const plan = (await client.query(text, [rows[0].id])).rows[0]['QUERY PLAN'][0].Plan;
+    expect(faults(plan)).not.toContain('reads the whole table');
+    const names = nodesOf(plan).flatMap((node) => node['Index Name'] ?? []);
+    expect(new Set(names)).toEqual(new Set(['products_pkey', 'products_variant_group']));
+  });
 });
 
 describe('the products of a batch of imported lines', () => {

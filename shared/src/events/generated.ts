@@ -716,6 +716,14 @@ export interface components {
             readonly weight?: number;
             /** @description Absent when the product has none. */
             readonly shipped?: boolean;
+            /** @description Absent when the product has none. */
+            readonly variant?: {
+                readonly group: string;
+                readonly options: {
+                    readonly [key: string]: string;
+                };
+                readonly lead?: boolean;
+            };
             readonly price: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
             readonly inStock: boolean;

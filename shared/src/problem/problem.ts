@@ -24,6 +24,7 @@ export const problems = {
   'insufficient-stock': { status: 409, title: 'There is not enough stock' },
   'hold-limit': { status: 409, title: 'The account holds too much in orders that are not processed yet' },
   'sku-in-use': { status: 409, title: 'Another product has this sku' },
+  'variant-in-use': { status: 409, title: 'Another product has these options' },
   'stock-changed': { status: 409, title: 'The stock has changed' },
   'stock-missing': { status: 409, title: 'Units are not on hand' },
   'price-changed': { status: 409, title: 'A price has changed' },

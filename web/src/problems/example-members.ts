@@ -58,6 +58,9 @@ export const exampleMembers: Readonly<Partial<Record<ProblemCode, ExampleMembers
       },
     ],
   },
+  'variant-in-use': {
+    errors: [{ pointer: '/variant/options', detail: 'are the options of another product of the group', productId }],
+  },
   'sku-in-use': { errors: [{ pointer: '/sku', detail: 'is the sku of another product', productId }] },
   'stock-changed': {
     errors: [{ pointer: '/stock/expected', detail: 'is 7, but 9 units are on hand', onHand: 9 }],

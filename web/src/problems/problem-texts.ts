@@ -138,6 +138,14 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     example: 'Another product has this sku. Nothing was changed. Change that product, or use another sku.',
     remedy: 'The response names the other product in `productId`. Change that product, or send another `sku`.',
   },
+  'variant-in-use': {
+    when:
+      'A product was to get the group and the options of a variant that another product has. Each combination belongs ' +
+      'to one product, also when it is archived. Nothing was changed.',
+    example:
+      'Another product of the group has these options. Nothing was changed. Change that product, or use other options.',
+    remedy: 'The response names the other product in `productId`. Change that product, or send other `options`.',
+  },
   'stock-changed': {
     when:
       'A product’s stock was to be set from an `expected` number of units, and another number is on hand: an order ' +

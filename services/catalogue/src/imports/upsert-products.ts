@@ -6,9 +6,11 @@ import { enterChanges } from '../product/product-changes.ts';
 import { type WrittenRow, writtenColumns, writtenLines } from '../product/product-columns.ts';
 import { appendProductEvents, changesProduct } from '../product/product-events.ts';
 import { columnValues } from '../product/product-input.ts';
+import { lockGroups } from '../product/variants.ts';
 import { appendStockEvents, toStockChange } from '../stock/stock-events.ts';
 import { enterReceived, type MovementCause, type Received } from '../stock/stock-ledger.ts';
 import type { ImportedProduct, RefusedLine } from './imported-product.ts';
+import { usedVariants } from './used-variants.ts';
 
 export interface Upserted {
   readonly created: number;
@@ -30,11 +32,13 @@ interface KnownRow extends WrittenRow {
   readonly isArchived: boolean;
 }
 
+const isKnown = 'external_key = ANY ($1::text[]) OR id = ANY ($2::uuid[])';
+
 /** Locks products in the order of their ids, as reservations do, so that two transactions cannot deadlock. */
 export const findKnown = `
   SELECT id, ${shownColumns}, reserved, reserved + oversold AS promised,
     archived_status IS NOT NULL AS "isArchived" FROM products
-  WHERE external_key = ANY ($1::text[]) OR id = ANY ($2::uuid[])
+  WHERE ${isKnown}
   ORDER BY id FOR UPDATE`;
 
 const parameters = writtenLines.map(({ type }, index) => `$${index + 2}::${type.sql}[]`);
@@ -53,6 +57,8 @@ const update = `
   WHERE products.id = given.id
   RETURNING products.id, version`;
 
+const releaseVariants = 'UPDATE products SET variant_key = NULL WHERE id = ANY ($1::uuid[])';
+
 /**
  * Identifies a product by its external key, or else by its id. When one line has the key of a product and another line
  * has its id, the later line wins.
@@ -65,6 +71,7 @@ export async function upsertProducts(
   currency: string,
   cause: ImportCause,
 ): Promise<Upserted> {
+  await lockGroups(tx, await findIds(tx, batch), batch.map(groupOf));
   const byKey = await readKnown(tx, batch);
   const end = endOfDistinct(batch, byKey);
   const upserted = await upsertDistinct(tx, batch.slice(0, end), byKey, currency, cause);
@@ -78,10 +85,25 @@ export async function upsertProducts(
   };
 }
 
+/** Returns the ids of the known products of a batch. */
+async function findIds(tx: Transaction, batch: readonly ImportedProduct[]): Promise<string[]> {
+  const found = await sql<{ id: string }>(tx, `SELECT id FROM products WHERE ${isKnown}`, keysOf(batch));
+  return found.map(({ id }) => id);
+}
+
+function groupOf({ row: { variant } }: ImportedProduct): string | undefined {
+  return variant === null ? undefined : JSON.parse(variant).group;
+}
+
+/** Returns the parameters of `isKnown`. */
+function keysOf(batch: readonly ImportedProduct[]): [string[], string[]] {
+  const keys = batch.map(({ externalKey }) => externalKey);
+  return [keys, keys.flatMap((key) => parseId(key) ?? [])];
+}
+
 /** Locks the products of a batch, and returns them by their external keys and ids. */
 async function readKnown(tx: Transaction, batch: readonly ImportedProduct[]): Promise<Map<string, KnownRow>> {
-  const keys = batch.map(({ externalKey }) => externalKey);
-  const known = await sql<KnownRow>(tx, findKnown, [keys, keys.flatMap((key) => parseId(key) ?? [])]);
+  const known = await sql<KnownRow>(tx, findKnown, keysOf(batch));
   const byKey = new Map(known.map((row) => [row.id, row]));
   // A key may be the external key of one product and the id of another one.
   for (const row of known) if (row.external_key !== null) byKey.set(row.external_key, row);
@@ -113,21 +135,17 @@ async function upsertDistinct(
   cause: ImportCause,
 ): Promise<Upserted> {
   const { reason } = cause;
-  const created: GivenProduct[] = [];
-  const changed: ChangedProduct[] = [];
-  const received: Received[] = [];
   const refused: RefusedLine[] = [];
+  const given: GivenProduct[] = [];
   for (const product of batch) {
-    const { externalKey } = product;
+    const { line, externalKey } = product;
     const present = findByKey(byKey, externalKey);
     if (present === undefined && product.incomplete.length > 0) {
-      refused.push({ line: product.line, externalKey, code: 'invalid-request', reasons: product.incomplete });
+      refused.push({ line, externalKey, code: 'invalid-request', reasons: product.incomplete });
       continue;
     }
     if (present === undefined) {
-      const id = newId();
-      created.push({ id, row: product.row });
-      received.push({ productId: id, quantity: product.row.stock, reason });
+      given.push({ line, externalKey, id: newId(), row: product.row });
       continue;
     }
     // A product that is identified by its id retains its external key, if it has one.
@@ -135,14 +153,29 @@ async function upsertDistinct(
     const row = { ...product.row, ...Object.fromEntries(kept.map((column) => [column, present[column]])) };
     if (row.stock < present.reserved) {
       const fault = `stock is less than the ${present.reserved} that are promised to orders that have not shipped`;
-      refused.push({ line: product.line, externalKey, code: 'insufficient-stock', reasons: [fault] });
+      refused.push({ line, externalKey, code: 'insufficient-stock', reasons: [fault] });
     } else if (writtenColumns.some((column) => row[column] !== present[column])) {
-      changed.push({ id: present.id, row, present });
-      received.push({ productId: present.id, quantity: row.stock - present.stock, reason });
+      given.push({ line, externalKey, id: present.id, row, present });
     }
   }
+  const used = await usedVariants(tx, given);
+  for (const { line, externalKey, id } of given) {
+    const other = used.get(id);
+    if (other === undefined) continue;
+    const fault = `variant has the group and the options of the product ${other}`;
+    refused.push({ line, externalKey, code: 'invalid-request', reasons: [fault] });
+  }
+  const written = given.filter(({ id }) => !used.has(id));
+  const created = written.filter(({ present }) => present === undefined);
+  const changed = written.filter((product): product is ChangedProduct => product.present !== undefined);
+  // Another product may get the variant that a known one gives up.
+  const leaving = changed.filter(({ row, present }) => present.variant !== null && row.variant !== present.variant);
+  if (leaving.length > 0) await sql(tx, releaseVariants, [leaving.map(({ id }) => id)]);
+  const versions = changed.length === 0 ? [] : await sql<WrittenVersion>(tx, update, columnsOf(changed));
   if (created.length > 0) await sql(tx, insert, columnsOf(created));
-  const written = changed.length === 0 ? [] : await sql<WrittenVersion>(tx, update, columnsOf(changed));
+  const received = written.map(({ id, row, present }): Received => {
+    return { productId: id, quantity: row.stock - (present?.stock ?? 0), reason };
+  });
   await enterReceived(tx, received, cause);
   const entered = [
     ...created.map(({ id, row }) => ({ productId: id, after: { ...row, isArchived: false } })),
@@ -153,7 +186,7 @@ async function upsertDistinct(
   await enterChanges(tx, entered, currency, cause);
   const added = created.map(({ id, row }) => ({ productId: id, version: 1, row, inStock: row.stock > 0 }));
   await appendProductEvents(tx, 'product.created.v1', added, currency, cause);
-  await appendChanges(tx, changed, new Map(written.map(({ id, version }) => [id, version])), currency, cause);
+  await appendChanges(tx, changed, new Map(versions.map(({ id, version }) => [id, version])), currency, cause);
   const unchanged = batch.length - created.length - changed.length - refused.length;
   return { created: created.length, changed: changed.length, unchanged, refused };
 }
@@ -178,9 +211,14 @@ async function appendChanges(
   await appendStockEvents(tx, moved, cause);
 }
 
+/** A product as its line writes it. */
 interface GivenProduct {
+  readonly line: number;
+  readonly externalKey: string;
   readonly id: string;
   readonly row: WrittenRow;
+  /** Absent for a new product. */
+  readonly present?: KnownRow;
 }
 
 interface ChangedProduct extends GivenProduct {

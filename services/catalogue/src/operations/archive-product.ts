@@ -7,6 +7,7 @@ import { shownColumns } from '../product/archived-status.ts';
 import { noSuchProduct } from '../product/product.ts';
 import { enterChanges } from '../product/product-changes.ts';
 import type { WrittenRow } from '../product/product-columns.ts';
+import { lockGroups } from '../product/variants.ts';
 import { toStaffCause } from '../stock/stock-ledger.ts';
 
 /**
@@ -16,6 +17,7 @@ import { toStaffCause } from '../stock/stock-ledger.ts';
 export const archiveProduct: Operation<'archiveProduct'> = async (request, { database, products }) => {
   const { productId } = request.path;
   await database.transaction(async (tx) => {
+    await lockGroups(tx, [productId]);
     const [present] = await sql<WrittenRow & { version: number; isArchived: boolean }>(
       tx,
       `SELECT ${shownColumns}, version, archived_status IS NOT NULL AS "isArchived" FROM products WHERE id = $1 FOR UPDATE`,

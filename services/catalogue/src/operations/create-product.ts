@@ -10,16 +10,20 @@ import { type ProductInput, writtenColumns } from '../product/product-columns.ts
 import { appendProductEvents } from '../product/product-events.ts';
 import { columnValues, productFaults, toRow } from '../product/product-input.ts';
 import { refuseIdAsSku, usedSku } from '../product/sku.ts';
+import { lockGroups, refuseUsedVariant } from '../product/variants.ts';
 import { enterReceived, toStaffCause } from '../stock/stock-ledger.ts';
 
-/** 201 with the product and its address; 409 when the `sku` belongs to another product. */
+/** 201 with the product and its address; 409 when the `sku` or the `variant` belongs to another product. */
 export const createProduct: Operation<'createProduct'> = async (request, context) => {
   const { currency, staff } = context.products;
   refuseFaults(request.faults, productFaults(request.body, currency));
-  const row = toRow(request.body as ProductInput, currency);
+  const body = request.body as ProductInput;
+  const row = toRow(body, currency);
   return idempotent(request, context, async (tx) => {
     const id = newId();
+    const locked = await lockGroups(tx, [], [body.variant?.group]);
     await refuseIdAsSku(tx, id, row.external_key);
+    await refuseUsedVariant(tx, id, row.variant, locked);
     const parameters = writtenColumns.map((_, index) => `$${index + 2}`).join(', ');
     const [created] = await sql<Record<string, string | null>>(
       tx,

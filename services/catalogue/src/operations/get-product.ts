@@ -6,7 +6,7 @@ import { noSuchProduct } from '../product/product.ts';
  * 304 if it matches.
  */
 export const getProduct: Operation<'getProduct'> = async ({ path, caller }, { database, products }) => {
-  const { collection, columns, result } = products.viewFor(caller);
+  const { collection, columns, result } = products.detailFor(caller);
   const { rows } = await database.pool.query<(string | null)[]>({
     name: caller === undefined ? 'product' : 'staff-product',
     text: `SELECT ${columns} FROM ${collection.spec.from} WHERE id = $1`,

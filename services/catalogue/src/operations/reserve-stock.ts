@@ -108,6 +108,7 @@ async function takeStock(
      SELECT free.id AS "productId", taken.quantity, taken.name, taken.price_minor AS "unitPriceMinor",
        ${usualPriceSql('taken.id', 'taken.price_minor')} AS "usualPriceMinor",
        taken.brand, taken.category, taken."taxCategory", taken."weightGrams", taken.shipped,
+       taken."group",
        taken.stock, taken.promised, taken.version, taken.low_stock_threshold AS threshold,
        EXISTS (SELECT FROM permitted) AS "isPermitted", EXISTS (SELECT FROM counted) AS "isCounted"
      FROM claimed LEFT JOIN free ON true LEFT JOIN taken ON taken.id = free.id`,

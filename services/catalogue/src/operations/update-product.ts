@@ -12,6 +12,7 @@ import { type ProductInput, type WrittenRow, writtenColumns } from '../product/p
 import { appendProductEvents, changesProduct } from '../product/product-events.ts';
 import { columnValues, productFaults, refuseSurplusAttributes, toInput, toRow } from '../product/product-input.ts';
 import { refuseIdAsSku, refuseUsedSku } from '../product/sku.ts';
+import { lockGroups, refuseIncompleteVariant, refuseUsedVariant } from '../product/variants.ts';
 import { applyStockChange } from '../stock/stock-change.ts';
 import { appendStockEvents, toStockChange } from '../stock/stock-events.ts';
 import { enterReceived, toStaffCause } from '../stock/stock-ledger.ts';
@@ -26,7 +27,7 @@ interface LockedRow extends WrittenRow {
 
 /**
  * 200 with the whole product, which is restored when it was archived and `archived` is false; 412 when `If-Match` is
- * stale; 409 when the `sku` belongs to another product, or when the stock is not the expected one or would be less than
+ * stale; 409 when the `sku` or the `variant` belongs to another product, or when the stock is not the expected one or would be less than
  * the units that orders reserved.
  */
 export const updateProduct: Operation<'updateProduct'> = async (request, context) => {
@@ -38,6 +39,9 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
   refuseFaults(request.faults, productFaults(request.body, currency));
   return database
     .transaction(async (tx) => {
+      const { variant, status } = request.body;
+      const isLeadChosen = variant !== undefined || status !== undefined || request.body.archived !== undefined;
+      const locked = isLeadChosen ? await lockGroups(tx, [productId], [variant?.group]) : [];
       const [present] = await sql<LockedRow>(
         tx,
         `SELECT ${shownColumns}, reserved, reserved + oversold AS promised, version,
@@ -51,9 +55,11 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
       const staysArchived = present.isArchived && archived !== false;
       const merged = mergePatch(toInput(present, currency), patch) as ProductInput;
       refuseSurplusAttributes(merged);
+      refuseIncompleteVariant(merged);
       const changed = change === undefined ? undefined : applyStockChange(present, change);
       const row = { ...toRow(merged, currency), stock: changed?.stock ?? present.stock };
       if (row.external_key !== present.external_key) await refuseIdAsSku(tx, productId, row.external_key);
+      if (row.variant !== present.variant) await refuseUsedVariant(tx, productId, row.variant, locked);
       const set = assignments((column) => `$${writtenColumns.indexOf(column) + 2}`, `${staysArchived}`);
       // New units are first assigned to orders that were promised beyond the stock.
       const stock = `$${writtenColumns.length + 2}::integer`;

@@ -1,8 +1,19 @@
-// A committed change of a product, from the payload of its notification (migrations/0045_product_changes.sql).
+// A committed change of a product, from the payload of its notification (migrations/0061_variants.sql).
 import type { RowChange, RowValues, Value } from '@shop/shared/collection';
 
 /** The fields of a row in a payload, in this order. Pages that depend on any other field are not cached. */
-const fields = ['name', 'brand', 'category', 'price', 'rating', 'status', 'inStock', 'createdAt', 'updatedAt'] as const;
+const fields = [
+  'name',
+  'brand',
+  'category',
+  'price',
+  'rating',
+  'status',
+  'inStock',
+  'createdAt',
+  'updatedAt',
+  'lead',
+] as const;
 
 const watched: ReadonlySet<string> = new Set(['id', ...fields]);
 

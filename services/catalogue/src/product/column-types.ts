@@ -96,10 +96,11 @@ function scaledColumn(
 
 /**
  * Stores lists and objects as JSON text; NULL when they are empty.
+ * @param empty undefined when the contract permits no empty value
  * @param ordered returns the value with its members in a fixed order, so that equal values have equal JSON text
  */
 export function jsonColumn<Member extends object>(
-  empty: Member,
+  empty: Member | undefined,
   ordered: (member: Member) => object,
   faults?: (member: unknown) => readonly Fault[],
 ): ColumnType<Member, string | null> {
@@ -109,7 +110,7 @@ export function jsonColumn<Member extends object>(
     field: () => type,
     toColumn: (member) => (Object.keys(member).length === 0 ? null : JSON.stringify(ordered(member))),
     toMember: (column) => JSON.parse(column),
-    empty,
+    ...(empty && { empty }),
     ...(faults && { faults }),
   };
 }

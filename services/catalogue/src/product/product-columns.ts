@@ -30,7 +30,7 @@ import {
 /** A valid product: the body of a creation, or a product after a merge patch. */
 export type ProductInput = components['schemas']['NewProduct'];
 
-interface Shown extends Pick<Field, 'scansByValue' | 'unique' | 'lowCardinality'> {
+interface Shown extends Pick<Field, 'scansByValue' | 'fewRows' | 'lowCardinality'> {
   /** The column, or an SQL expression for a member that clients do not write. */
   readonly column: string;
   /** The operators of filters; none when absent. */
@@ -70,14 +70,16 @@ const ratings = { indexedWith: ['price', 'createdAt', 'updatedAt'] };
 
 type Images = NonNullable<ProductInput['images']>;
 type Attributes = NonNullable<ProductInput['attributes']>;
+type Variant = NonNullable<ProductInput['variant']>;
 
 const images = jsonColumn<Images>([], (list) => list.map(({ url, alt }) => ({ url, alt })), imageFaults);
-const attributes = jsonColumn<Attributes>({}, (members) =>
-  Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1))),
-);
+const attributes = jsonColumn<Attributes>({}, sorted);
+const variant = jsonColumn<Variant>(undefined, ({ group, options, lead }) => {
+  return { group, options: sorted(options), ...(lead === true && { lead }) };
+});
 
 export const productColumns = {
-  id: { column: 'id', computed: uuid(), filter: listed, sort: true, unique: true },
+  id: { column: 'id', computed: uuid(), filter: listed, sort: true, fewRows: true },
   name: { column: 'name', type: textColumn(200), required: true, filter: matched, sort: true },
   description: { column: 'description', type: textColumn(5000) },
   brand: { column: 'brand', type: textColumn(100), required: true, filter: matched, scansByValue: scanned },
@@ -95,12 +97,13 @@ export const productColumns = {
     inEvents: false,
     keptByImport: true,
   },
-  sku: { column: 'external_key', type: textColumn(200), audience: 'staff', filter: listed, unique: true },
+  sku: { column: 'external_key', type: textColumn(200), audience: 'staff', filter: listed, fewRows: true },
   images: { column: 'images', type: images, keptByImport: true },
   attributes: { column: 'attributes', type: attributes, keptByImport: true },
   taxCategory: { column: 'tax_category', type: textColumn(50), audience: 'staff', keptByImport: true },
   weight: { column: 'weight_grams', type: weightColumn(maximumWeight), keptByImport: true },
   shipped: { column: 'is_shipped', type: booleanColumn(), keptByImport: true },
+  variant: { column: 'variant', type: variant, keptByImport: true },
   createdAt: { column: 'created_at', computed: time(), filter: ordered, sort: true },
   updatedAt: { column: 'updated_at', computed: time(), filter: ordered, sort: true },
   archived: { column: '(archived_status IS NOT NULL)', computed: boolean(), filter: listed, audience: 'staff' },
@@ -143,7 +146,7 @@ export function productFields(currency: string, audience: 'customers' | 'staff')
         filter: operators = none,
         sort: sortable = false,
         scansByValue,
-        unique = false,
+        fewRows = false,
         lowCardinality,
       } = line;
       const isWritten = 'type' in line;
@@ -155,9 +158,13 @@ export function productFields(currency: string, audience: 'customers' | 'staff')
         ...(range && { range }),
         ...(lowCardinality && { lowCardinality }),
       };
-      return [member, { type, operators, column, sortable, nullable, unique, ...further }];
+      return [member, { type, operators, column, sortable, nullable, fewRows, ...further }];
     });
   return Object.fromEntries(lines) as Record<keyof Columns, Field>;
+}
+
+function sorted(members: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function imageFaults(list: unknown): Fault[] {

@@ -18,6 +18,7 @@ import { attributeFields, type DeclaredAttribute } from './attribute-filters.ts'
 import { openNameLists } from './name-counts.ts';
 import { historySpec } from './product-changes.ts';
 import { productFields, statuses } from './product-columns.ts';
+import { variantFilters, variantsDigits, withVariants } from './variants.ts';
 
 /** The products that customers see. */
 const visible = "(SELECT * FROM products WHERE status <> 'pending') AS products";
@@ -38,6 +39,7 @@ export function productSpec(currency: string, declared: readonly DeclaredAttribu
       currency: { ...fields.currency, write: () => JSON.stringify(currency) },
       status: { ...fields.status, occurring: visibleStatuses },
       ...attributeFields(declared),
+      ...variantFilters,
     },
     defaultSort: [
       { field: 'createdAt', direction: 'desc' },
@@ -90,6 +92,8 @@ export interface Products {
   readonly staff: ProductView;
   /** @param caller undefined unless the caller may change products */
   viewFor(caller: Caller | undefined): ProductView;
+  /** One product with the variants of its group. Its entity tag also changes with them. */
+  detailFor(caller: Caller | undefined): ProductView;
 }
 
 export function openProducts(
@@ -97,19 +101,27 @@ export function openProducts(
   cursors: Cursors,
   declared: readonly DeclaredAttribute[] = [],
 ): Products {
-  const view = (spec: CollectionSpec<unknown>, versionSql: string, toTag: (version: string) => string): ProductView => {
+  const view = (spec: CollectionSpec<unknown>, versionSql: string): ProductView => {
     const write = writeAll(spec);
     return {
       collection: openCollection(spec, cursors),
       columns: `${selectAll(spec)}, ${versionSql} AS version`,
       versionOf: (row) => Number.parseInt(row.at(-1) ?? '', 10),
       result: (status, row, headers = {}) => {
-        return { status, headers, etag: toTag(row.at(-1) ?? ''), json: write(row, undefined) };
+        const version = row.at(-1) ?? '';
+        const etag = version.includes('.') ? toWeakEtag(version) : toEtag(version);
+        return { status, headers, etag, json: write(row, undefined) };
       },
     };
   };
-  const customers = view(productSpec(currency, declared), 'version::text', (version) => toEtag(Number(version)));
-  const staff = view(staffSpec(currency, declared), "concat_ws('.', version, stock, reserved + oversold)", toWeakEtag);
+  const [forCustomers, forStaff] = [productSpec(currency, declared), staffSpec(currency, declared)];
+  const customers = view(forCustomers, 'version::text');
+  const staff = view(forStaff, "concat_ws('.', version, stock, reserved + oversold)");
+  const detail = view(withVariants(forCustomers), `concat_ws('.', version, '0.' || ${variantsDigits})`);
+  const staffDetail = view(
+    withVariants(forStaff),
+    `concat_ws('.', version, stock, (reserved + oversold) || coalesce(${variantsDigits}, ''))`,
+  );
   const lists = { names: openNameLists(cursors, visible), history: openCollection(historySpec, cursors) };
   return {
     currency,
@@ -117,6 +129,7 @@ export function openProducts(
     ...lists,
     staff,
     viewFor: (caller) => (caller === undefined ? customers : staff),
+    detailFor: (caller) => (caller === undefined ? detail : staffDetail),
   };
 }
 

@@ -8,17 +8,18 @@ export type ReservedLine = components['schemas']['ReservedLine'];
 
 /** Further columns of a product in a SELECT or RETURNING list, as `toFacts` reads them. */
 export const factColumns = `brand, category, coalesce(tax_category, 'standard') AS "taxCategory",
-  weight_grams AS "weightGrams", coalesce(is_shipped, true) AS shipped`;
-
-type Facts = Omit<ReservedLine, 'weightGrams'> & { readonly weightGrams: number | null };
+  weight_grams AS "weightGrams", coalesce(is_shipped, true) AS shipped, variant_group AS "group"`;
 
 /** A line with all facts of its product. */
-export type LineRow = { readonly [Fact in keyof Facts]: Facts[Fact] };
+export interface LineRow extends Omit<ReservedLine, 'weightGrams' | 'group'> {
+  readonly weightGrams: number | null;
+  readonly group: string | null;
+}
 
 /** Returns the line of a response. A fact that the product lacks is absent. */
 export function toReservedLine(row: LineRow): ReservedLine {
   const { productId, quantity, name, unitPriceMinor, usualPriceMinor, brand, category } = row;
-  const { taxCategory, weightGrams, shipped } = row;
+  const { taxCategory, weightGrams, shipped, group } = row;
   return {
     productId,
     quantity,
@@ -30,6 +31,7 @@ export function toReservedLine(row: LineRow): ReservedLine {
     taxCategory,
     ...(weightGrams !== null && { weightGrams }),
     shipped,
+    ...(group !== null && { group }),
   };
 }
 

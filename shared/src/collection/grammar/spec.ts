@@ -30,10 +30,10 @@ export interface Field<Context = unknown> {
    */
   readonly scansByValue?: readonly string[];
   /**
-   * Whether each value is unique and indexed. A condition `eq` or `in` then matches at most one row for each of its
-   * values. These rows are read first and then sorted.
+   * Whether an index finds the one or the few rows that have a value. The rows that a condition `eq` or `in` matches are
+   * then read first and sorted.
    */
-  readonly unique?: boolean;
+  readonly fewRows?: boolean;
   /** The values of the type's closed list that rows can have, if not all of them. Other values match nothing. */
   readonly occurring?: readonly string[];
   /** The range of whole numbers in the column: the bounds of its CHECK constraint. */
@@ -73,7 +73,7 @@ export interface CollectionSpec<Context = unknown> {
   readonly from: string;
   /**
    * Every public member in the order of the response, and fields for filters only. `id` has to be among them, sortable
-   * and unique.
+   * and with `fewRows`.
    */
   readonly fields: Readonly<Record<string, Field<Context>>>;
   readonly defaultSort: readonly SortCriterion[];

@@ -20,7 +20,7 @@ export interface Branch {
   readonly valueRange?: 'all' | 'later' | 'same';
   /** The list that is read as one ordered scan for each value. */
   readonly unionOver: Located | undefined;
-  /** Conditions that match at most one row for each of their values. These rows are read first, and then sorted. */
+  /** Conditions that match few rows. These rows are read first, and then sorted. */
   readonly keys: readonly Located[];
   /** All conditions except `unionOver` and `keys`. */
   readonly rest: readonly Located[];
@@ -91,9 +91,9 @@ function isEquality(spec: CollectionSpec<never>, leading: string | undefined, co
   return condition.operator === 'eq' && isScanned(spec, leading, condition);
 }
 
-/** Returns whether the condition matches at most one row for each of its values. */
+/** Returns whether the condition matches few rows for each of its values. */
 function isKey(spec: CollectionSpec<never>, { field, operator }: Condition): boolean {
-  return (operator === 'eq' || operator === 'in') && fieldNamed(spec, field).unique === true;
+  return (operator === 'eq' || operator === 'in') && fieldNamed(spec, field).fewRows === true;
 }
 
 function isScanned(spec: CollectionSpec<never>, leading: string | undefined, { field }: Condition): boolean {
