@@ -42,6 +42,24 @@ describe('seed', () => {
     ).toBeGreaterThan(10);
   });
 
+  it('the command seed adds demo products in variants, with weights, a reduced tax category, and one that is not sent', async () => {
+    const { client } = services.service('catalogue');
+    const leads = await client.get('/v1/products?variant.group=TEE,BEANS,HANDBOOK&lead=true&sort=createdAt:asc');
+    expect(leads.body.items.map(({ name, variant }) => [name, variant])).toEqual([
+      ['Organic Cotton T-Shirt', { group: 'TEE', options: { colour: 'black', size: 'S' } }],
+      ['Espresso Beans', { group: 'BEANS', options: { weight: '250 g' } }],
+      ['The Coffee Handbook', { group: 'HANDBOOK', options: { format: 'paperback' } }],
+    ]);
+    const shirt = await client.get(`/v1/products/${leads.body.items[0]?.id}`);
+    expect(shirt.body.variants).toHaveLength(6);
+    const { rows } = await query(
+      `SELECT count(*) FILTER (WHERE weight_grams IS NULL)::int AS weightless,
+         count(*) FILTER (WHERE is_shipped IS FALSE)::int AS "notSent",
+         count(*) FILTER (WHERE tax_category = 'reduced')::int AS reduced FROM products`,
+    );
+    expect(rows).toEqual([{ weightless: 1, notSent: 1, reduced: 4 }]);
+  });
+
   it('the command seed adds products with their stock in the ledger, and reports its progress', async () => {
     const { added, progress } = await seed();
     expect(added).toBe(12_000);

@@ -32,6 +32,10 @@ export function guideProducts(decimals: number): SampleProduct[] {
       createdAt: new Date(createdAt).toISOString(),
       sku: `GUIDE-${index + 1}`,
       attributes: JSON.stringify({ colour: 'white', guaranteeYears: 2, material: 'steel' }),
+      weightGrams: 500,
+      taxCategory: null,
+      isShipped: null,
+      variant: null,
     };
   });
 }

@@ -16,6 +16,13 @@ export interface SampleProduct {
   readonly sku: string;
   /** JSON text with the names in order. */
   readonly attributes: string;
+  readonly weightGrams: number | null;
+  /** Null for the category `standard`. */
+  readonly taxCategory: string | null;
+  /** Null for a product that is sent. */
+  readonly isShipped: boolean | null;
+  /** JSON text with the options in order; null for a product without a group. */
+  readonly variant: string | null;
 }
 
 interface Department {
@@ -145,6 +152,10 @@ export function* sampleProducts(count: number, seed: number, decimals: number): 
         guaranteeYears: 2 + (model % 4),
         material: material.toLowerCase(),
       }),
+      weightGrams: 10 * model,
+      taxCategory: null,
+      isShipped: null,
+      variant: null,
     };
   }
 }

@@ -4,6 +4,7 @@ import { withDatabase } from '@shop/shared/service';
 import { findDecimals } from '@shop/shared/shop';
 import type pg from 'pg';
 import { readCommandConfig } from '../config.ts';
+import { withDemoVariants } from './demo-variants.ts';
 import { guideProducts } from './guide-products.ts';
 import { type SampleProduct, sampleProducts } from './sample-products.ts';
 
@@ -14,8 +15,6 @@ export interface SeedOptions {
   readonly seed?: number | undefined;
   /** Called after each batch, with the products that exist so far, and how many of them were added. */
   readonly onProgress?: ((done: number, added: number) => void) | undefined;
-  /** Adds `sku` and attributes. Products of another seed would have the same `sku`, so only a new shop gets them. */
-  readonly isComplete?: boolean;
 }
 
 /** The number of generated products in a new shop. */
@@ -29,16 +28,15 @@ const insert = `
   WITH given AS (
     SELECT * FROM unnest(
       $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::smallint[], $8::text[],
-      $9::integer[],
-      $10::timestamptz[], $11::text[], $12::text[]
+      $9::integer[], $10::timestamptz[], $11::text[], $12::text[], $13::integer[], $14::text[], $15::boolean[], $16::text[]
     ) AS t(
       id, name, description, brand, category, price_minor, rating_tenths, status, stock, created_at, external_key,
-      attributes
+      attributes, weight_grams, tax_category, is_shipped, variant
     )
   ), added AS (
     INSERT INTO products (
       id, name, description, brand, category, price_minor, rating_tenths, status, stock, created_at, external_key,
-      attributes, updated_at
+      attributes, weight_grams, tax_category, is_shipped, variant, updated_at
     )
     SELECT *, created_at FROM given
     ON CONFLICT DO NOTHING
@@ -62,8 +60,8 @@ export async function seedProducts(environment: Environment, options: SeedOption
 export async function seedDemo(environment: Environment): Promise<void> {
   await withCatalogue(environment, async (pool, decimals) => {
     if ((await pool.query('SELECT 1 FROM products LIMIT 1')).rows.length > 0) return;
-    await addSampleProducts(pool, decimals, { count: demoProducts, seed: 1, isComplete: true });
-    await pool.query(insert, columnsOf(guideProducts(decimals), true));
+    const generated = withDemoVariants([...sampleProducts(demoProducts, 1, decimals)], decimals);
+    await pool.query(insert, columnsOf([...generated, ...guideProducts(decimals)], true));
   });
 }
 
@@ -81,7 +79,7 @@ async function withCatalogue<T>(
 export async function addSampleProducts(
   pool: pg.Pool,
   decimals: number,
-  { count, seed = Date.now(), onProgress, isComplete = false }: SeedOptions,
+  { count, seed = Date.now(), onProgress }: SeedOptions,
 ): Promise<number> {
   const products = sampleProducts(count, seed, decimals);
   let done = 0;
@@ -90,7 +88,7 @@ export async function addSampleProducts(
     for (;;) {
       const batch = take(products, batchSize);
       if (batch.length === 0) return;
-      const { rows } = await pool.query<{ added: number }>(insert, columnsOf(batch, isComplete));
+      const { rows } = await pool.query<{ added: number }>(insert, columnsOf(batch, false));
       done += batch.length;
       added += rows[0]?.added ?? 0;
       onProgress?.(done, added);
@@ -110,6 +108,11 @@ function take(products: Generator<SampleProduct, void>, size: number): SamplePro
   return taken;
 }
 
+/**
+ * Returns one array for each column.
+ * @param isComplete whether the products get all members. Products of another seed would have the same `sku`, so only a
+ * new shop gets them.
+ */
 function columnsOf(batch: readonly SampleProduct[], isComplete: boolean): unknown[] {
   const keys = [
     'id',
@@ -123,7 +126,7 @@ function columnsOf(batch: readonly SampleProduct[], isComplete: boolean): unknow
     'stock',
     'createdAt',
   ] as const;
-  const further = ['sku', 'attributes'] as const;
+  const further = ['sku', 'attributes', 'weightGrams', 'taxCategory', 'isShipped', 'variant'] as const;
   return [
     ...keys.map((key) => batch.map((product) => product[key])),
     ...further.map((key) => batch.map((product) => (isComplete ? product[key] : null))),
