@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { findPersonalData } from '../src/operator/index.ts';
+import { returningShop } from './returned-orders.ts';
 import { type Customer, startShop, type TestShop } from './shop.ts';
 
 let shop: TestShop;
@@ -72,6 +73,46 @@ it('the erasure deletes the responses to staff and to the customer, and counts e
   expect(await storedKeys(keys)).toEqual([...keys].sort());
   await erase(owner);
   expect(await storedKeys(keys)).toEqual([]);
+});
+
+it('the erasure deletes the texts of returns in every state, their events and stored responses, and keeps open returns for staff', async () => {
+  const owner = await shop.customer();
+  const returns = returningShop(shop, owner);
+  const orderId = await returns.ordered({ [product]: 3 });
+  const request = async () =>
+    (await returns.request(owner, orderId, { [product]: 1 }, { comment: 'I am ill.' })).body.id;
+  const [refused, open, later] = [await request(), await request(), await request()];
+  const key = newId();
+  const refuse = (id: string, headers = {}) =>
+    shop.orders.post(`/v1/returns/${id}/refuse`, {
+      token: shop.staff.token,
+      headers,
+      body: { reason: 'Ada wore it.' },
+    });
+  expect((await refuse(refused, { 'Idempotency-Key': key })).status).toBe(200);
+  const { rows: events } = await database().query(
+    "SELECT data ->> 'reason' AS reason FROM outbox WHERE subject = $1 AND type = 'return.refused.v1'",
+    [refused],
+  );
+  expect(events).toEqual([{ reason: 'Ada wore it.' }]);
+  await eventually(async () => {
+    const { rows } = await database().query('SELECT FROM outbox WHERE published_at IS NULL');
+    expect(rows).toEqual([]);
+  });
+  expect(await findPersonalData(environment(), owner.accountId)).toEqual({
+    returns: 3,
+    outbox: 1,
+    idempotency_keys: 1,
+  });
+  await erase(owner);
+  expect(await storedKeys([key])).toEqual([]);
+  const { body } = await returns.view(shop.staff, open);
+  expect(body).toMatchObject({ status: 'requested', allowedActions: ['approve', 'refuse', 'receive', 'withdraw'] });
+  expect(body).not.toHaveProperty('comment');
+  // What staff write afterwards is not stored.
+  const { status, body: after } = await refuse(later);
+  expect([status, after.status]).toEqual([200, 'refused']);
+  expect(await findPersonalData(environment(), owner.accountId)).toEqual({});
 });
 
 it('the erasure keeps responses without an order, and responses about an account whose texts name the erased one', async () => {

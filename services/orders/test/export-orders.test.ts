@@ -1,7 +1,9 @@
 // POST /internal/accounts/{accountId}/export
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
+import { eventually } from '@shop/shared/testing';
 import { addDeliveredOrders } from './delivered-orders.ts';
+import { returningShop } from './returned-orders.ts';
 import { startShop, type TestShop } from './shop.ts';
 
 let shop: TestShop;
@@ -22,6 +24,25 @@ describe('200', () => {
     const { allowedActions: _, ...members } = placed;
     const history = [{ status: 'pending', at: placed.createdAt, by: 'customer' }];
     expect([status, body]).toEqual([200, { items: [{ ...members, history }] }]);
+  });
+
+  it('the export of an order has its returns, with what the customer and the shop wrote', async () => {
+    const customer = await shop.customer();
+    const returns = returningShop(shop, customer);
+    const cup = await shop.product();
+    const orderId = await returns.ordered({ [cup]: 2 });
+    const comment = { comment: 'It broke.' };
+    const refused = (await returns.request(customer, orderId, { [cup]: 1 }, comment)).body.id;
+    await returns.act(shop.staff, refused, 'refuse', { reason: 'Worn' });
+    const received = await returns.requested(orderId, { [cup]: 1 });
+    await returns.receive(received, { [cup]: 1 });
+    await eventually(async () =>
+      expect((await returns.view(customer, received)).body).toMatchObject({ stockReturned: { state: 'done' } }),
+    );
+    const shown = [(await returns.view(customer, refused)).body, (await returns.view(customer, received)).body];
+    const { items } = (await page(customer.accountId)).body;
+    expect(items).toMatchObject([{ returns: shown.map(({ allowedActions: _, ...members }) => members) }]);
+    expect(shown[0]).toMatchObject({ ...comment, refusalReason: 'Worn' });
   });
 
   it('POST /internal/accounts/{accountId}/export continues after the last order of a page, also among orders of one moment', async () => {

@@ -194,7 +194,11 @@ describe('expiry', () => {
 });
 
 describe('erasure', () => {
-  const [byKey, byOrder] = ['idempotency_keys_pkey', 'idempotency_keys_order_account'];
+  const [byKey, byOrder, byReturn] = [
+    'idempotency_keys_pkey',
+    'idempotency_keys_order_account',
+    'idempotency_keys_return_account',
+  ];
   /** An account whose orders are all delivered or cancelled. */
   const erased = createHash('md5')
     .update('account 5')
@@ -206,14 +210,15 @@ describe('erasure', () => {
       expect(await eraseOrders(tx, erased)).toBe('done');
     });
     const reads = { indexes: [byOrder], rows: 8 };
-    expect(plans).toEqual([reads, reads]);
+    const none = { indexes: [byReturn], rows: 0 };
+    expect(plans).toEqual([reads, reads, none, none]);
   });
 
   it('the erasure is verified by the index of the receiving account and by the index of the account of the order', async () => {
     const plans = await recordPlans(client, 'idempotency_keys', async ({ connection }) => {
       expect(await countPersonalData(connection, erased)).toEqual({ idempotency_keys: 10 });
     });
-    const reads = { indexes: [byOrder, byKey], rows: 10 };
+    const reads = { indexes: [byOrder, byKey, byReturn], rows: 10 };
     expect(plans).toEqual([reads, reads]);
   });
 });

@@ -11,15 +11,16 @@ const batchSize = 500;
 
 /**
  * Cancels the pending orders, and erases the data of those that are delivered or cancelled. A processing or shipped
- * order retains its address and its customer until it is delivered.
+ * order retains its address and its customer until it is delivered. The texts of returns are erased in any state.
  */
 export async function eraseOrders(tx: Transaction, accountId: string): Promise<Erased> {
   const pending = await cancelPending(tx, accountId);
   const orders = (await sql<{ id: string }>(tx, findOrders, [accountId])).map(({ id }) => id);
   await sql(tx, eraseRows, [accountId, orders]);
   await sql(tx, eraseHistory, [accountId, orders]);
+  const returns = await sql(tx, eraseReturns, [accountId]);
   const events = await sql(tx, eraseEvents, [accountId]);
-  if ([pending, orders.length, events.length].includes(batchSize)) return 'more';
+  if ([pending, orders.length, returns.length, events.length].includes(batchSize)) return 'more';
   await sql(
     tx,
     `DELETE FROM customers WHERE account_id = $1
@@ -33,7 +34,7 @@ export async function eraseOrders(tx: Transaction, accountId: string): Promise<E
     [accountId],
   );
   if (left === undefined || left.orders || left.events) return 'waits';
-  await sql(tx, `DELETE FROM idempotency_keys WHERE ${isAnswerToStaff}`, [accountId]);
+  for (const isAnswer of answersToStaff) await sql(tx, `DELETE FROM idempotency_keys WHERE ${isAnswer}`, [accountId]);
   return 'done';
 }
 
@@ -47,11 +48,12 @@ export async function countPersonalData(
        SELECT 'orders' AS place, count(*)::int AS rows FROM orders WHERE account_id = $1 AND ${hasData}
        UNION ALL SELECT 'order_history', count(*)::int FROM order_history
          WHERE order_id IN (SELECT id FROM orders WHERE account_id = $1) AND account_id = $1 AND reason IS NOT NULL
+       UNION ALL SELECT 'returns', count(*)::int FROM returns WHERE account_id = $1 AND ${returnHasData}
        UNION ALL SELECT 'customers', count(*)::int FROM customers WHERE account_id = $1
        UNION ALL SELECT 'outbox', count(*)::int FROM outbox WHERE ${isOfAccount} AND ${eventHasData}
        UNION ALL SELECT 'idempotency_keys', (
          (SELECT count(*) FROM idempotency_keys WHERE account_id = $1::text)
-         + (SELECT count(*) FROM idempotency_keys WHERE ${isAnswerToStaff} AND account_id <> $1::text))::int
+         ${answersToStaff.map((is) => `+ (SELECT count(*) FROM idempotency_keys WHERE ${is} AND account_id <> $1::text)`).join(' ')})::int
      ) AS places WHERE rows > 0`,
     [accountId],
   );
@@ -78,13 +80,20 @@ const withoutPersonalData = `(
   data::jsonb - 'shippingAddress' - 'tracking'
   || CASE WHEN data::jsonb ? 'reason' THEN '{"reason": null}' ELSE '{}' END::jsonb)::json`;
 
-const isOfAccount = 'subject IN (SELECT id::text FROM orders WHERE account_id = $1)';
+const isOfAccount = `subject IN (
+  SELECT id::text FROM orders WHERE account_id = $1 UNION ALL SELECT id::text FROM returns WHERE account_id = $1)`;
+const returnHasData = '(comment IS NOT NULL OR refusal_reason IS NOT NULL)';
 /**
  * The responses to staff contain the customer, including the stored responses for repeated requests. The expression and
- * the operations are those of the index in migration 0020, because PostgreSQL uses the index for no others.
+ * the operations are those of the indexes in migrations 0020 and 0033, because PostgreSQL uses them for no others.
  */
-const isAnswerToStaff = `operation_id IN ('processOrder', 'shipOrder', 'deliverOrder', 'cancelOrder')
-  AND substring(body FROM '"accountId":"([0-9a-f-]{36})"') = $1::text`;
+const answersToStaff = [
+  "'processOrder', 'shipOrder', 'deliverOrder', 'cancelOrder'",
+  "'createReturn', 'approveReturn', 'refuseReturn', 'receiveReturn', 'withdrawReturn'",
+].map(
+  (operations) => `operation_id IN (${operations})
+    AND substring(body FROM '"accountId":"([0-9a-f-]{36})"') = $1::text`,
+);
 
 const isHistoryWithData = "(h.reason IS NOT NULL OR h.customer_notified = 'pending')";
 
@@ -104,6 +113,14 @@ const eraseRows = `
 const eraseHistory = `
   UPDATE order_history AS h SET reason = NULL, ${nobodyToNotify}
   WHERE h.account_id = $1 AND h.order_id = ANY ($2::uuid[]) AND ${isHistoryWithData}`;
+
+// Open returns stay for staff, without the texts.
+const eraseReturns = `
+  UPDATE returns SET comment = NULL, refusal_reason = NULL, version = version + 1,
+    updated_at = greatest(now(), updated_at)
+  WHERE account_id = $1 AND id IN (
+    SELECT id FROM returns WHERE account_id = $1 AND ${returnHasData} ORDER BY id LIMIT ${batchSize})
+  RETURNING id`;
 
 const eraseEvents = `
   UPDATE outbox SET data = ${withoutPersonalData}

@@ -32,7 +32,7 @@ export function priceSql(member: keyof Prices): string {
   return `(prices -> '${member}')`;
 }
 
-export function timeSql(column: string): string {
+function timeSql(column: string): string {
   return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
@@ -98,6 +98,21 @@ function effectSql(column: string, waitingFor = 'NULL'): string {
 export function waitingForSql(column: string): string {
   return `CASE WHEN ${column} = 'pending' AND EXISTS (SELECT ${customerOf} AND NOT customers.email_verified)
       THEN 'email-verification' END`;
+}
+
+/** The effect of a return on the stock; NULL when it has none. */
+export const stockReturnedSql = `(${effectSql('stock_returned')})`;
+
+/** Returns the returns of the order, oldest first; NULL when there is none. */
+export function returnsSql(decimals: number): string {
+  return `(SELECT json_agg(json_strip_nulls(json_build_object(
+      'id', returns.id, 'orderId', returns.order_id, 'accountId', returns.account_id, 'status', returns.status,
+      'lines', returns.lines, 'comment', returns.comment, 'refusalReason', returns.refusal_reason,
+      'refund', ${majorSql('returns.refund_minor', decimals)}, 'currency', orders.currency,
+      'stockReturned', ${stockReturnedSql},
+      'createdAt', ${timeSql('returns.created_at')}, 'updatedAt', ${timeSql('returns.updated_at')}
+    )) ORDER BY returns.created_at, returns.id)
+    FROM returns WHERE ${ofOrder('returns')})`;
 }
 
 /** Returns every movement of money, oldest first; NULL when there was none. */

@@ -23,6 +23,7 @@ import {
   movementsSql,
   paymentSql,
   priceSql,
+  returnsSql,
   staffAddressSql,
 } from './order-columns.ts';
 import type { Prices } from './order-prices.ts';
@@ -105,7 +106,8 @@ export function orderSpec(currency: string, list: OrderList): CollectionSpec<Cal
 }
 
 /**
- * Returns an order in an export: the members that do not depend on the caller, the history, and the movements of money.
+ * Returns an order in an export: the members that do not depend on the caller, the history, the returns, and the
+ * movements of money.
  */
 export function exportSpec(spec: CollectionSpec<Caller>, decimals: number): CollectionSpec<Caller> {
   const forEveryCaller = Object.entries(spec.fields).filter(([, { write }]) => write === undefined);
@@ -114,6 +116,7 @@ export function exportSpec(spec: CollectionSpec<Caller>, decimals: number): Coll
     fields: {
       ...Object.fromEntries(forEveryCaller),
       history: { type: json(), operators: none, column: historySql },
+      returns: { type: json(), operators: none, column: returnsSql(decimals) },
       moneyMovements: { type: json(), operators: none, column: movementsSql(decimals) },
     },
   };

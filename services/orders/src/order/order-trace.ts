@@ -9,7 +9,7 @@ export interface OrderTrace {
   readonly accountId: string;
   readonly reservationId: string;
   readonly status: string;
-  /** The transitions and events, by time. */
+  /** The transitions, and the events about the order and its returns, by time. */
   readonly steps: readonly HistoryStep[];
 }
 
@@ -34,5 +34,8 @@ export async function readOrderTrace(from: Queryable, orderId: string): Promise<
   const [order] = rows;
   if (order === undefined) return undefined;
   const history = await from.query<HistoryStep>(transitions, [orderId]);
-  return { ...order, steps: sortSteps([...history.rows, ...(await eventHistory(from, orderId))]) };
+  const subjects = await from.query<{ id: string }>('SELECT id FROM returns WHERE order_id = $1', [orderId]);
+  const events: HistoryStep[] = [];
+  for (const id of [orderId, ...subjects.rows.map((each) => each.id)]) events.push(...(await eventHistory(from, id)));
+  return { ...order, steps: sortSteps([...history.rows, ...events]) };
 }

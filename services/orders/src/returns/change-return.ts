@@ -4,7 +4,7 @@ import { idempotent, type OperationRequest, type Result, requireCaller } from '@
 import { Problem } from '@shop/shared/problem';
 import type { OrderStore } from '../context.ts';
 import type { Cause } from '../order/change-status.ts';
-import { type LockedReturn, lockReturn, type ReturnLine, requireReturnVersion, showReturn } from './return.ts';
+import { type LockedReturn, lockReturn, type ReturnLine, requireReturnVersion, showReturn, textFor } from './return.ts';
 import { appendReturnEvent } from './return-events.ts';
 import { mayReturnBecome, type ReturnStatus } from './return-status.ts';
 
@@ -51,11 +51,12 @@ async function change(
   reason?: string,
 ): Promise<void> {
   if (!isToBecome(present, to)) return;
-  const { version, changedAt } = await updateReturn(tx, present, { status: to, refusalReason: reason });
+  const refusalReason = await textFor(tx, present.accountId, reason);
+  const { version, changedAt } = await updateReturn(tx, present, { status: to, refusalReason });
   const data = { lines: [...present.lines], changedAt: changedAt.toISOString() };
   const changed = { ...present, version };
   if (to === 'refused') {
-    await appendReturnEvent(tx, cause, changed, 'return.refused.v1', { ...data, reason: reason ?? null });
+    await appendReturnEvent(tx, cause, changed, 'return.refused.v1', { ...data, reason: refusalReason });
   } else {
     await appendReturnEvent(tx, cause, changed, `return.${to}.v1`, data);
   }
@@ -73,7 +74,7 @@ export function isToBecome({ status }: LockedReturn, to: ReturnStatus): boolean 
 
 interface NewState {
   readonly status: ReturnStatus;
-  readonly refusalReason?: string | undefined;
+  readonly refusalReason?: string | null;
   readonly lines?: readonly ReturnLine[];
   readonly refundMinor?: number | undefined;
   /** Whether units go back into the stock. */

@@ -6,7 +6,7 @@ import type { components } from '../generated.ts';
 import type { Cause } from '../order/change-status.ts';
 import type { LockedOrder } from '../order/order.ts';
 import { readLines } from '../order/order-lines.ts';
-import type { ReturnLine } from './return.ts';
+import { type ReturnLine, textFor } from './return.ts';
 import { appendReturnEvent } from './return-events.ts';
 
 export type NewReturn = components['schemas']['NewReturn'];
@@ -34,7 +34,7 @@ export async function requestReturn(
     tx,
     `INSERT INTO returns (id, order_id, account_id, status, lines, comment)
      VALUES ($1, $2, $3, 'requested', $4::json, $5) RETURNING created_at AS at`,
-    [id, order.id, order.accountId, JSON.stringify(lines), comment ?? null],
+    [id, order.id, order.accountId, JSON.stringify(lines), await textFor(tx, order.accountId, comment)],
   );
   if (added === undefined) throw new Error('an inserted return left no row');
   await appendReturnEvent(tx, cause, { id, order, version: 1 }, 'return.requested.v1', {

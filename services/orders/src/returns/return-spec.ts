@@ -14,11 +14,8 @@ import {
   uuid,
 } from '@shop/shared/collection';
 import { findDecimals } from '@shop/shared/shop';
-import { timeSql } from '../order/order-columns.ts';
+import { stockReturnedSql } from '../order/order-columns.ts';
 import { allowedReturnActions, type ReturnStatus, returnStatuses } from './return-status.ts';
-
-const stockReturnedSql = `(CASE WHEN stock_returned IS NOT NULL THEN json_strip_nulls(json_build_object(
-    'state', stock_returned, 'at', ${timeSql('stock_returned_at')})) END)`;
 
 /** @param list the returns of one account, or those of all accounts. The indexes of migration 0031 serve both. */
 export function returnSpec(currency: string, list: 'account' | 'all'): CollectionSpec<Caller> {
@@ -48,7 +45,7 @@ export function returnSpec(currency: string, list: 'account' | 'all'): Collectio
       refusalReason: { type: text(500), operators: none, column: 'refusal_reason' },
       refund: { type: decimal(findDecimals(currency)), operators: none, column: 'refund_minor' },
       currency: { type: text(3), operators: none, column: 'NULL::text', write: () => JSON.stringify(currency) },
-      stockReturned: { type: json(), operators: none, column: stockReturnedSql },
+      stockReturned: { type: json(), operators: none, column: `json_strip_nulls${stockReturnedSql}` },
       allowedActions: {
         type: json(),
         operators: none,

@@ -78,6 +78,15 @@ export async function lockReturn(tx: Transaction, id: string, owner: string | un
   return { ...locked, order };
 }
 
+/**
+ * Returns the text, or null when the account is erased: its data was removed, and no e-mail is sent to it.
+ * @param text by the customer, or for the customer
+ */
+export async function textFor(tx: Transaction, accountId: string, text: string | undefined): Promise<string | null> {
+  const erased = await sql(tx, 'SELECT FROM erased_accounts WHERE account_id = $1', [accountId]);
+  return erased.length > 0 ? null : (text ?? null);
+}
+
 /** @throws Problem 412 when `If-Match` names another version of the return */
 export function requireReturnVersion({ headers }: OperationRequest, { version }: LockedReturn): void {
   requireMatch(headers, toWeakEtag(version), toEtag(version));
