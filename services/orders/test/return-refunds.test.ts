@@ -1,10 +1,11 @@
 // What is due as a refund for returned units: the exact share of what was paid, with discounts, taxes and shipping.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { TestAnswer } from '@shop/shared/testing';
 import { booksOf } from './payment-books.ts';
 import { type ReturningShop, returningShop } from './returned-orders.ts';
 import { startShop, type TestShop } from './shop.ts';
 
-const toPayment = ({ payment }: AnswerBody) => payment as { readonly refundDue: number };
+const toPayment = ({ payment }: TestAnswer['body']) => payment as { readonly refundDue: number };
 
 describe.each([
   { taxes: 'included', shipping: 'keep' },
