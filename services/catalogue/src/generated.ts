@@ -685,6 +685,20 @@ export interface components {
             /** Format: int32 */
             readonly quantity: number;
         }[];
+        /** @description The most that the account may hold in reservations of orders that nobody has begun to process, with this one. Absent when nothing is limited; such a reservation is not counted. */
+        readonly HoldLimits: {
+            /** Format: int32 */
+            readonly orders?: number;
+            /** Format: int32 */
+            readonly units?: number;
+        };
+        /** @description The client network of an account without a verified e-mail address, and the most units that all such accounts of the network may hold in reservations of orders that nobody has begun to process, with this one. */
+        readonly NetworkHold: {
+            /** @description A digest of the network with a secret key. */
+            readonly network: string;
+            /** Format: int32 */
+            readonly units: number;
+        };
         /** @description A product that is not for sale has no facts beside `fault`. */
         readonly PricedLine: {
             readonly productId: components["schemas"]["Id"];
@@ -724,24 +738,25 @@ export interface components {
                 readonly available?: number | "99+";
             };
         };
+        readonly HoldFault: {
+            /** @enum {unknown} */
+            readonly pointer: "/holdLimits/orders" | "/holdLimits/units" | "/networkHold/units";
+            readonly detail: string;
+            /** @enum {unknown} */
+            readonly bound: "orders" | "units";
+            /** Format: int64 */
+            readonly limit: number;
+            /** Format: int64 */
+            readonly held: number;
+            /** Format: int64 */
+            readonly requested: number;
+        };
         readonly NewReservation: {
             readonly reservationId: components["schemas"]["Id"];
             readonly accountId: components["schemas"]["Id"];
             readonly lines: components["schemas"]["WantedLines"];
-            /** @description The most that the account may hold in reservations of orders that nobody has begun to process, with this one. Absent when nothing is limited; such a reservation is not counted. */
-            readonly holdLimits?: {
-                /** Format: int32 */
-                readonly orders?: number;
-                /** Format: int32 */
-                readonly units?: number;
-            };
-            /** @description The client network of an account without a verified e-mail address, and the most units that all such accounts of the network may hold in reservations of orders that nobody has begun to process, with this one. */
-            readonly networkHold?: {
-                /** @description A digest of the network with a secret key. */
-                readonly network: string;
-                /** Format: int32 */
-                readonly units: number;
-            };
+            readonly holdLimits?: components["schemas"]["HoldLimits"];
+            readonly networkHold?: components["schemas"]["NetworkHold"];
         };
         readonly ReservedLine: {
             readonly productId: components["schemas"]["Id"];
@@ -1329,6 +1344,11 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     readonly lines: components["schemas"]["WantedLines"];
+                    readonly account?: {
+                        readonly accountId: components["schemas"]["Id"];
+                        readonly holdLimits?: components["schemas"]["HoldLimits"];
+                        readonly networkHold?: components["schemas"]["NetworkHold"];
+                    };
                 };
             };
         };
@@ -1341,6 +1361,8 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly lines: readonly components["schemas"]["PricedLine"][];
+                        /** @description The limits of the account that the reservation would exceed; absent without an account. */
+                        readonly holdFaults?: readonly components["schemas"]["HoldFault"][];
                     };
                 };
             };

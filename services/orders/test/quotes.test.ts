@@ -13,7 +13,9 @@ let standard: string;
 const switzerland = { country: 'CH' };
 
 beforeAll(async () => {
-  shop = await startShop({ environment: { TAXES: 'added', SHOP_COUNTRY: 'CH', SHOP_CURRENCY: 'CHF' } });
+  shop = await startShop({
+    environment: { TAXES: 'added', SHOP_COUNTRY: 'CH', SHOP_CURRENCY: 'CHF', HOLD_UNITS: '100' },
+  });
   customer = await shop.customer();
   mug = await shop.product({ name: 'Mug', price: 14.5, stock: 1_000 });
   rare = await shop.product({ name: 'Rare', price: 50, stock: 2 });
@@ -178,4 +180,25 @@ it('all faults of a quoted body are listed at once', async () => {
     '/items/0/quantity',
     '/items/1/expectedUnitPrice',
   ]);
+});
+
+it('a quote with a token lists the limits of the account, and one without a token does not', async () => {
+  const buyer = await shop.customer();
+  const many = { [mug]: 101 };
+  const { body } = await quote(many, {}, buyer.token);
+  expect(body.problems).toMatchObject([
+    {
+      code: 'hold-limit',
+      status: 409,
+      errors: [{ pointer: '/items', bound: 'units', limit: 100, held: 0, requested: 101 }],
+    },
+  ]);
+  expect((await quote(many)).body.problems).toEqual([]);
+  const items = [{ productId: mug, quantity: 101 }];
+  const placed = await shop.orders.post('/v1/orders', {
+    token: buyer.token,
+    body: { items, shipping_address: switzerland },
+  });
+  const { detail, errors } = placed.body;
+  expect(body.problems).toMatchObject([{ code: placed.body.code, detail, errors }]);
 });

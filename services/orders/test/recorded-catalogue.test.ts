@@ -105,6 +105,12 @@ it('a quote has the prices of the catalogue, and the missing units of each item'
   expect(body.problems).toMatchObject([{ code: 'insufficient-stock', errors: [fault] }]);
 });
 
+it('a quote with a token lists what the account holds', async () => {
+  shop.catalogue.given('the account holds two orders');
+  const { body } = await shop.quote(account);
+  expect(body.problems).toMatchObject([{ code: 'hold-limit', errors: [{ bound: 'orders', limit: 2, held: 2 }] }]);
+});
+
 it('the orders service agrees with the recordings in every call, and sends every recorded call', () => {
   expect(shop.catalogue.deviations()).toEqual([]);
 });

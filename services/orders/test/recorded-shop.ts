@@ -16,8 +16,8 @@ export interface RecordedShop {
   readonly chair: string;
   /** Orders two lamps and a chair, with further members of the request. */
   order(accountId: string, more?: object): Promise<TestAnswer>;
-  /** Asks for the price of two lamps and a chair. */
-  quote(): Promise<TestAnswer>;
+  /** Asks for the price of two lamps and a chair, without a token unless there is an account. */
+  quote(accountId?: string): Promise<TestAnswer>;
   /** Sends a request about an order as its customer. */
   asCustomer(accountId: string, orderId: string, action: string, body?: object): Promise<TestAnswer>;
   /** Sends a request about an order or a return with all scopes. */
@@ -46,7 +46,10 @@ export async function startRecordedShop(environment: Readonly<Record<string, str
       const token = await services.issuer.sign({ accountId });
       return client.post('/v1/orders', { token, body: { items, ...more } });
     },
-    quote: () => client.post('/v1/quotes', { body: { items } }),
+    async quote(accountId) {
+      const token = accountId === undefined ? undefined : await services.issuer.sign({ accountId });
+      return client.post('/v1/quotes', { body: { items }, ...(token !== undefined && { token }) });
+    },
     async asCustomer(accountId, orderId, action, body) {
       return client.post(`/v1/orders/${orderId}/${action}`, { token: await services.issuer.sign({ accountId }), body });
     },

@@ -2,6 +2,7 @@
 import type { Operation } from '../context.ts';
 import type { components } from '../generated.ts';
 import { usualPriceSql } from '../product/usual-price.ts';
+import { findHoldFaults, type Held } from '../stock/hold-limits.ts';
 import {
   factColumns,
   isForSale,
@@ -28,14 +29,21 @@ const readLines = {
 
 type ProductRow = (Omit<LineRow, 'quantity'> & { readonly reservable: number }) | { readonly productId: null };
 
-/** 200 with all lines in their order, each with the facts of its product, and the fault if it cannot be reserved. */
+/**
+ * 200 with all lines in their order, each with the facts of its product, and the fault if it cannot be reserved; and with
+ * every limit of the account that the reservation would exceed.
+ */
 export const priceProducts: Operation<'priceProducts'> = async ({ body }, { database }) => {
-  const wanted = body.lines;
+  const { account, lines: wanted } = body;
   const { rows } = await database.pool.query<ProductRow>({
     ...readLines,
     values: [wanted.map(({ productId }) => productId)],
   });
-  return { status: 200, body: { lines: rows.flatMap((row, index) => pricedLine(row, index, wanted[index])) } };
+  const lines = rows.flatMap((row, index) => pricedLine(row, index, wanted[index]));
+  if (account === undefined) return { status: 200, body: { lines } };
+  const read = async (text: string, values: readonly string[]) =>
+    (await database.pool.query<Held>(text, [...values])).rows;
+  return { status: 200, body: { lines, holdFaults: await findHoldFaults(read, { ...account, lines: wanted }) } };
 };
 
 function pricedLine(row: ProductRow, index: number, line: WantedLine | undefined): PricedLine[] {

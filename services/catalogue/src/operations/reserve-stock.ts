@@ -4,6 +4,7 @@ import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
 import type { Operation } from '../context.ts';
 import type { components } from '../generated.ts';
 import { usualPriceSql } from '../product/usual-price.ts';
+import { findHoldFaults, type Held, sumOf } from '../stock/hold-limits.ts';
 import { countStock } from '../stock/measure-stock.ts';
 import {
   factColumns,
@@ -142,44 +143,14 @@ async function takeStock(
   return taken.map(toReservedLine);
 }
 
-function sumOf(lines: readonly WantedLine[]): number {
-  return lines.reduce((sum, { quantity }) => sum + quantity, 0);
-}
-
-/**
- * Returns every limit that the reservation would exceed, with the amount that is reserved.
- * @param isCounted whether it is within the limits of the account; then the figures already include it
- */
+/** @param isCounted whether the reservation is within the limits of the account, and only its network has too much */
 async function holdRefusal(
   tx: Transaction,
-  { accountId, lines, holdLimits = {}, networkHold }: ReservationInput,
+  { holdLimits, ...input }: ReservationInput,
   isCounted: boolean,
 ): Promise<Problem> {
-  const [held = { orders: 0, units: 0 }] = await sql<{ orders: number; units: number }>(
-    tx,
-    'SELECT orders, units FROM account_holds WHERE account_id = $1',
-    [accountId],
-  );
-  const requested = { orders: 1, units: sumOf(lines) };
-  const errors = (['orders', 'units'] as const).flatMap((bound): Fault[] => {
-    const limit = isCounted ? undefined : holdLimits[bound];
-    if (limit === undefined || held[bound] + requested[bound] <= limit) return [];
-    const detail = `${held[bound]} are held, ${requested[bound]} requested, and the limit is ${limit}`;
-    return [{ pointer: `/holdLimits/${bound}`, detail, bound, limit, held: held[bound], requested: requested[bound] }];
-  });
-  if (networkHold !== undefined) {
-    const { network, units: limit } = networkHold;
-    const [ofNetwork = { units: 0 }] = await sql<{ units: number }>(
-      tx,
-      'SELECT units FROM network_holds WHERE network = $1',
-      [network],
-    );
-    if (ofNetwork.units + requested.units > limit) {
-      const detail = `${ofNetwork.units} are held in the network, ${requested.units} requested, and the limit is ${limit}`;
-      const figures = { bound: 'units', limit, held: ofNetwork.units, requested: requested.units };
-      errors.push({ pointer: '/networkHold/units', detail, ...figures });
-    }
-  }
+  const read = (text: string, values: readonly string[]) => sql<Held>(tx, text, values);
+  const errors = await findHoldFaults(read, isCounted || holdLimits === undefined ? input : { ...input, holdLimits });
   const detail = 'The account holds too much in orders that are not processed yet. Nothing was reserved.';
   return new Problem('hold-limit', detail, { errors });
 }

@@ -20,10 +20,10 @@ export const quoteOrder: Operation<'quoteOrder'> = async (request, context) => {
   const expected = readExpectedPrices(request, context);
   const wanted = toWantedLines(request.body);
   const terms = await findTerms(request, context, request.body);
-  const { lines, problem: stockProblem } = await findPrices(request, context, wanted);
+  const { lines, problems: ofStock } = await findPrices(request, context, wanted);
   const problems = [
     ...(needsVerifiedEmail && request.caller?.emailVerified === false ? [unverified()] : []),
-    ...(stockProblem ? [stockProblem] : []),
+    ...ofStock,
   ];
   if (lines.length === 0) return { status: 200, body: emptyQuote(context, problems, request.id) };
   const { order, input, problems: ofPrice } = calculateOrder(context, terms, lines, request.body);

@@ -163,34 +163,63 @@ interface PricedLine extends Partial<ReservedLine> {
   readonly fault?: Fault;
 }
 
+interface Prices {
+  readonly lines: readonly PricedLine[];
+  /** The limits of the account that the reservation would exceed. */
+  readonly holdFaults?: readonly Fault[];
+}
+
 /**
  * Returns what the lines would be reserved with, without a reservation: the lines whose products are for sale, and the
- * problem of the lines that could not be reserved.
+ * problems for which they could not be reserved.
  */
 export async function findPrices(
   request: OperationRequest,
-  { catalogue }: OrdersContext,
+  context: OrdersContext,
   wanted: readonly WantedLine[],
-): Promise<{ readonly lines: (WantedLine & ReservedLine)[]; readonly problem: Problem | undefined }> {
-  const lines = wanted.map(({ productId, quantity }) => ({ productId, quantity }));
-  const { status, body } = await catalogue.post('/internal/prices', { lines }, request);
-  if (status !== 200) throw unavailable('prices', status, body as ProblemBody | undefined);
-  const priced = (body as { readonly lines: readonly PricedLine[] }).lines;
-  const faults = priced.flatMap(({ fault }) => fault ?? []);
+): Promise<{ readonly lines: (WantedLine & ReservedLine)[]; readonly problems: Problem[] }> {
+  const { caller } = request;
+  const read = (delivered: number) => requestPrices(request, context, wanted, delivered);
+  let found = await read(0);
+  if (caller !== undefined && (found.holdFaults?.length ?? 0) > 0) {
+    const delivered = await countDelivered(context.database, caller.accountId);
+    if (delivered > 0) found = await read(delivered);
+  }
+  const { lines, holdFaults = [] } = found;
+  const faults = lines.flatMap(({ fault }) => fault ?? []);
   const isLacking = faults.some(({ available }) => available !== undefined);
   const [code, detail]: [ProblemCode, string] = isLacking
     ? ['insufficient-stock', 'There is not enough stock for the order. Nothing was ordered.']
     : ['product-not-available', 'Not every product of the order is for sale. Nothing was ordered.'];
+  const errors = faults.flatMap((fault) => atItems(fault, wanted));
   return {
     lines: wanted.flatMap((line, index) => {
-      const { fault: _, name, unitPriceMinor, ...facts } = priced[index] ?? {};
+      const { fault: _, name, unitPriceMinor, ...facts } = lines[index] ?? {};
       return name === undefined || unitPriceMinor === undefined ? [] : [{ ...line, ...facts, name, unitPriceMinor }];
     }),
-    problem:
-      faults.length === 0
-        ? undefined
-        : new Problem(code, detail, { errors: faults.flatMap((fault) => atItems(fault, wanted)) }),
+    problems: [
+      ...(errors.length === 0 ? [] : [new Problem(code, detail, { errors })]),
+      ...(holdFaults.length === 0 || caller === undefined ? [] : [holdRefusal(holdFaults, caller)]),
+    ],
   };
+}
+
+async function requestPrices(
+  request: OperationRequest,
+  { catalogue, holdSettings, holdNetworkUnits, idempotencySecrets }: OrdersContext,
+  wanted: readonly WantedLine[],
+  delivered: number,
+): Promise<Prices> {
+  const { caller, headers } = request;
+  const lines = wanted.map(({ productId, quantity }) => ({ productId, quantity }));
+  const holdLimits = caller && toHoldLimits(holdSettings, caller, delivered);
+  const networkHold = caller && toNetworkHold(holdNetworkUnits, caller, headers, idempotencySecrets[0]);
+  const limits = { ...(holdLimits && { holdLimits }), ...(networkHold && { networkHold }) };
+  const isLimited = caller !== undefined && Object.keys(limits).length > 0;
+  const account = isLimited ? { account: { accountId: caller.accountId, ...limits } } : {};
+  const { status, body } = await catalogue.post('/internal/prices', { lines, ...account }, request);
+  if (status !== 200) throw unavailable('prices', status, body as ProblemBody | undefined);
+  return body as Prices;
 }
 
 /**
