@@ -174,6 +174,18 @@ describe('concurrent changes', () => {
     expect(await wrongGroups()).toEqual([]);
   });
 
+  it('the first products of a group that are created at the same time leave one lead, and have each option once', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const group = newGroup();
+      const same = { variant: { group, options: { size: 'M' } } };
+      const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => create(group, index < 5 ? same : {})));
+      const statuses = answers.map((answer) => answer.status).sort();
+      expect(statuses).toEqual([...Array<number>(6).fill(201), ...Array<number>(4).fill(409)]);
+      expect(await leads(group)).toHaveLength(1);
+    }
+    expect(await wrongGroups()).toEqual([]);
+  });
+
   it('products of two groups that are created, archived, marked and regrouped at the same time leave one lead each', async () => {
     const groups = [newGroup(), newGroup()] as const;
     const ids = (await Promise.all(groups.flatMap((group) => Array.from({ length: 8 }, () => add(group))))).sort();
