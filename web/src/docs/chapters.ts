@@ -112,7 +112,8 @@ export function renderMarkdown(
   // The page of the runbooks is the README of their folder.
   const base = name === 'runbooks' ? '/docs/runbooks' : posix.dirname(`/docs/${name}`);
   const guide = renderGuide(text, { generated, base });
-  const short = name.includes('/') ? guide.title : capitalised(name.replaceAll('-', ' '));
+  const isShort = !name.includes('/') && name.split('-').length < 3;
+  const short = isShort ? capitalised(name.replaceAll('-', ' ')) : guide.title;
   return { ...guide, address: `/docs/${name}`, short };
 }
 
