@@ -19,6 +19,7 @@ const longSuites = [
   'restarts',
   'rotations',
   'soak',
+  'stripe',
   'upgrades',
 ];
 // `npm test -- broker` runs the tests that need RabbitMQ. The names of their files contain `broker`.

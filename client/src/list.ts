@@ -33,7 +33,12 @@ export interface PageOptions<Field extends string = string, Sortable extends str
 
 /** Properties of a list that the contract does not state: the types of its whole items, its filters and its sort. */
 interface Lists {
-  readonly listOrders: { item: Order; criteria: OrderCriteria; sort: 'createdAt' | 'totalCost' | 'id'; more: unknown };
+  readonly listOrders: {
+    item: Order;
+    criteria: OrderCriteria;
+    sort: 'createdAt' | 'updatedAt' | 'totalCost' | 'id';
+    more: unknown;
+  };
   readonly searchProducts: {
     item: Product;
     criteria: ProductCriteria;

