@@ -2020,7 +2020,9 @@ export interface components {
                 categories?: string[] | null;
                 groups?: string[] | null;
             } | null;
+            /** Format: date-time */
             from?: string | null;
+            /** Format: date-time */
             until?: string | null;
             /** Format: int32 */
             uses?: number | null;
@@ -2889,7 +2891,7 @@ export interface components {
             name?: {
                 [key: string]: string | null;
             };
-            countries?: string[] | null;
+            countries?: components["schemas"]["CountryCode"][] | null;
             price?: components["schemas"]["Money"];
             /** Format: double */
             freeFrom?: number | null;
@@ -2979,6 +2981,7 @@ export interface components {
             category?: string | null;
             rate?: components["schemas"]["TaxRateInPercent"];
             name?: string;
+            /** Format: date-time */
             from?: string | null;
         };
         /**

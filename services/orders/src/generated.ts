@@ -991,7 +991,7 @@ export interface components {
             readonly name?: {
                 readonly [key: string]: string | null;
             };
-            readonly countries?: readonly string[] | null;
+            readonly countries?: readonly components["schemas"]["CountryCode"][] | null;
             readonly price?: components["schemas"]["Money"];
             /** Format: double */
             readonly freeFrom?: number | null;
@@ -1102,6 +1102,7 @@ export interface components {
             readonly category?: string | null;
             readonly rate?: components["schemas"]["TaxRateInPercent"];
             readonly name?: string;
+            /** Format: date-time */
             readonly from?: string | null;
         };
         /**
@@ -1251,7 +1252,9 @@ export interface components {
                 readonly categories?: readonly string[] | null;
                 readonly groups?: readonly string[] | null;
             } | null;
+            /** Format: date-time */
             readonly from?: string | null;
+            /** Format: date-time */
             readonly until?: string | null;
             /** Format: int32 */
             readonly uses?: number | null;

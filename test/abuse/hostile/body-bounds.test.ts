@@ -36,6 +36,12 @@ const answers: Readonly<Record<string, number>> = {
   resolveReservation: 200,
   exportOrders: 200,
   exportEmails: 200,
+  createShippingMethod: 201,
+  updateShippingMethod: 404,
+  createTaxRate: 201,
+  updateTaxRate: 404,
+  createDiscount: 201,
+  updateDiscount: 404,
   createProduct: 201,
   importProducts: 202,
   updateProduct: 404,
@@ -69,7 +75,7 @@ function largestOf(document: Readonly<Record<string, unknown>>, operation: Contr
   const content = dereference(document, toNode(toNode(toNode(document.paths)[path])[method]).requestBody).content;
   const [{ schema } = {}] = Object.values(toNode(content)).map(toNode);
   const parameters = Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, newId()]));
-  return largestBody(document, schema, (body) => {
+  const text = largestBody(document, schema, (body) => {
     try {
       return check({ url: path, path: parameters, headers: {}, body }).faults.length === 0;
     } catch (error) {
@@ -77,6 +83,8 @@ function largestOf(document: Readonly<Record<string, unknown>>, operation: Contr
       throw error;
     }
   });
+  // The members exclude each other by their values, and each code exists once.
+  return operationId === 'createDiscount' ? text.replaceAll(/\n {2}"(?:code|value|until)": .*/g, '') : text;
 }
 
 let shop: TestServices;

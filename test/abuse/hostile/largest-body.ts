@@ -66,6 +66,7 @@ function largest(document: Node, { allOf, ...own }: Node): unknown {
   if (types.includes('string')) return largestText(schema);
   if (types.includes('integer')) return bound(schema, 'maximum');
   if (types.includes('number')) return schema.maximum ?? largestPrice;
+  if (types.includes('boolean')) return false;
   if (schema.type === 'null') return null;
   throw new Error(`no largest value for ${JSON.stringify(schema)}`);
 }
@@ -73,10 +74,11 @@ function largest(document: Node, { allOf, ...own }: Node): unknown {
 /** Adds members with names of the client's choice, the maximum number of them with the maximum length. */
 function furtherMembers(document: Node, schema: Node): [string, unknown][] {
   if (typeof schema.additionalProperties !== 'object') return [];
-  const { maxLength } = dereference(document, schema.propertyNames);
+  const { maxLength, pattern } = dereference(document, schema.propertyNames);
   const value = largest(document, dereference(document, schema.additionalProperties));
   return Array.from({ length: bound(schema, 'maxProperties') }, (_, index) => {
-    return [`a${index}`.padEnd(Number(maxLength), 'x'), value];
+    const name = `a${index}`.padEnd(Number(maxLength), 'x');
+    return [new RegExp(String(pattern ?? '')).test(name) ? name : `${languageTag}-${index}`, value];
   });
 }
 
@@ -85,6 +87,8 @@ const languageTag = 'yue-Hant-419';
 function largestText(schema: Node): string {
   if (schema.format === 'uuid') return id;
   if (schema.pattern === '^[A-Z]{3}$') return 'EUR';
+  if (schema.pattern === '^[A-Z]{2}$') return 'CH';
+  if (schema.format === 'date-time') return '2026-12-01T00:00:00.000+01:00';
   if (schema['x-email-address'] === true) return registeredEmail;
   const pattern = typeof schema.pattern === 'string' ? new RegExp(schema.pattern, 'u') : undefined;
   const length = bound(schema, 'maxLength');
