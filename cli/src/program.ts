@@ -31,6 +31,10 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
     'manage the discounts, with and without a code',
     async () => (await import('./commands/settings.ts')).discountsCommand(),
   ],
+  returns: [
+    'list, show, approve, refuse and receive the returns of customers',
+    async () => (await import('./commands/returns.ts')).returnsCommand(),
+  ],
   trace: [
     'show the history of an order, its stock and its e-mails',
     async () => (await import('./commands/trace.ts')).traceCommand(),

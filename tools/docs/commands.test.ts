@@ -147,6 +147,17 @@ describe('a running shop', () => {
     return id;
   }
 
+  /** Requests a return of an order that has shipped. */
+  async function newReturn(): Promise<string> {
+    const client = createShop({ baseUrl: shop.url });
+    await client.logIn({ email: (await newAccount()).email, password });
+    const productId = await anyProduct();
+    const { id: orderId } = await client.orders.place({ items: [{ productId, quantity: 1 }] });
+    for (const step of ['process', 'ship']) await run('orders', step, orderId);
+    const lines = [{ productId, quantity: 1, reason: 'other' as const }];
+    return (await client.orders.createReturn(orderId, { lines })).id;
+  }
+
   async function newDeadLetter(): Promise<string> {
     const statement = `INSERT INTO outbox (id, type, subject, sequence, request_id, data)
       VALUES ($1, 'order.shipped.v9', $2, 1, 'of-the-test', '{}')`;
@@ -198,6 +209,7 @@ describe('a running shop', () => {
     [/^orders deliver/, () => newOrder('process', 'ship')],
     [/^orders ship/, () => newOrder('process')],
     [/^(?:orders|trace|emails list)/, () => newOrder()],
+    [/^returns/, newReturn],
     [/^emails resend/, sentEmail],
     [/^accounts erase/, async () => (await newAccount()).id],
     [/^accounts unblock/, async () => blocked()],

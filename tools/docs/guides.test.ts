@@ -67,6 +67,7 @@ async function newPayer(): Promise<Values> {
 const callers = new Map([
   ['staff', newStaff],
   ['shipping-taxes-discounts', newStaff],
+  ['returns', newStaff],
   ['taking-payments', newPayer],
 ]);
 
@@ -126,6 +127,7 @@ function remember(values: Values, { target, body: sent }: Exchange, body: Record
   const { access_token: token, id, pagination, totalCost } = body ?? {};
   if (typeof token === 'string') values[sent?.includes('client_credentials') ? 'payerToken' : 'accessToken'] = token;
   if (typeof id === 'string' && target === '/v1/orders') values.orderId = id;
+  if (typeof id === 'string' && target.endsWith('/returns')) values.returnId = id;
   if (typeof id === 'string' && target === '/v1/products/imports') values.importId = id;
   if (typeof totalCost === 'number') values.totalCost = String(totalCost);
   const next = (pagination as { nextCursor?: string } | undefined)?.nextCursor;

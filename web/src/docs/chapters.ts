@@ -18,6 +18,7 @@ export const guideNames = [
   'events',
   'staff',
   'shipping-taxes-discounts',
+  'returns',
   'taking-payments',
   'stripe',
   'migration',

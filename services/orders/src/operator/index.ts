@@ -18,6 +18,16 @@ export {
   showAnyOrder,
 } from './manage-orders.ts';
 export {
+  type Arrival,
+  approveReturn,
+  listAllReturns,
+  type Return,
+  type ReturnSelection,
+  receiveReturn,
+  refuseReturn,
+  showAnyReturn,
+} from './manage-returns.ts';
+export {
   archiveOne,
   changeSetting,
   createSetting,

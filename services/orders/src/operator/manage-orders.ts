@@ -1,25 +1,21 @@
 // Lets operators list, show, advance and cancel the orders of all accounts, by the rules of the API. No service has to
 // run: the next relay that runs publishes the events.
-import { randomBytes } from 'node:crypto';
 import type { Caller } from '@shop/shared/auth';
-import { createCursors } from '@shop/shared/collection';
-import { assertCurrency, type Transaction } from '@shop/shared/database';
+import type { Transaction } from '@shop/shared/database';
 import { type Result, requestIdentity } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { Environment } from '@shop/shared/runtime';
-import { withDatabase } from '@shop/shared/service';
-import { readCommandConfig } from '../config.ts';
 import type { OrderStore } from '../context.ts';
 import type { components } from '../generated.ts';
 import { type FulfilmentState, moveOrder } from '../order/advance-order.ts';
 import type { Cause, Tracking } from '../order/change-status.ts';
 import { findOrder } from '../order/find-order.ts';
-import { type LockedOrder, lockOrder, openOrders, showOrder } from '../order/order.ts';
+import { type LockedOrder, lockOrder, showOrder } from '../order/order.ts';
 import { findHistory, type Transition } from '../order/order-history.ts';
 import type { OrderStatus } from '../order/order-status.ts';
 import { recordCancellation } from '../order/record-cancellation.ts';
 import { type Allocate, findReducedLines, findShippable, toTracking } from '../order/shipment.ts';
-import { openReturns } from '../returns/return.ts';
+import { noAccount, operator, withOrders } from './order-store.ts';
 
 export type Order = components['schemas']['Order'];
 export type OrderWithHistory = Order & { readonly history: readonly Transition[] };
@@ -40,9 +36,6 @@ export interface OrderSelection {
 export type ChangedOrder =
   | { readonly id: string; readonly order: Order }
   | { readonly id: string; readonly refused: string; readonly code: string };
-
-/** The actor in the history of an order that an operator changes without a staff account. */
-const noAccount = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Returns the orders of all accounts, newest first.
@@ -167,28 +160,6 @@ async function change(
   }
 }
 
-function operator(accountId: string): Caller {
-  const scopes = new Set(['orders:fulfil', 'orders:read-all']);
-  const unsaid = { credentialsVersion: undefined, authTime: undefined, sessionId: undefined };
-  return { accountId, isMachine: false, scopes, emailVerified: true, issuedAt: 0, ...unsaid };
-}
-
 function viewOf({ json }: Result): Order {
   return JSON.parse(String(json)) as Order;
-}
-
-async function withOrders<T>(environment: Environment, use: (store: OrderStore) => Promise<T>): Promise<T> {
-  const { databaseUrl: url, currency, returnShipping } = readCommandConfig(environment);
-  return withDatabase({ url, name: 'manage orders' }, async (database) => {
-    await assertCurrency(database.pool, currency);
-    // Operators use no cursors and no idempotency keys, so the keys may be arbitrary.
-    const cursors = createCursors([randomBytes(32)]);
-    return use({
-      database,
-      orders: openOrders(currency, cursors),
-      returns: openReturns(currency, cursors),
-      keepShipping: returnShipping === 'keep',
-      idempotencySecrets: [''],
-    });
-  });
 }
