@@ -581,6 +581,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/orders/{orderId}/invoice": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
+                orderId: components["parameters"]["OrderId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * View the invoice of an order and its credit notes
+         * @description The invoice is issued when the order ships, if the shop writes invoices (`SELLER_NAME`). A return that is received adds a credit note.
+         *     Documents never change. For the owner of the order, and for staff with the scope `orders:read-all` or `orders:fulfil`.
+         */
+        get: operations["getInvoice"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/orders/{orderId}/cancel": {
         parameters: {
             query?: never;
@@ -2066,6 +2090,56 @@ export interface components {
             waitingFor?: string;
         };
         /**
+         * @description An invoice or a credit note. The sums of an invoice are those of the units that shipped; those of a credit note are what is taken
+         *     back of them.
+         */
+        Invoice: {
+            /** @enum {unknown} */
+            kind: "invoice" | "credit-note";
+            /** @description `INVOICE_PREFIX`, for credit notes `CN-`, the year of `issuedAt` in UTC, and a number without a gap within the year and the kind. */
+            number: string;
+            issuedAt: components["schemas"]["Time"];
+            /** @description Of a credit note. The number of the invoice that it corrects. */
+            invoiceNumber?: string;
+            /** @description Of a credit note. */
+            returnId?: components["schemas"]["Id"];
+            seller: {
+                name: string;
+                /** @description The lines of the address. */
+                address?: string[];
+                taxId?: string;
+            };
+            /** @description The customer at the time of the invoice; absent once it was removed, `INVOICE_YEARS` later. */
+            buyer?: {
+                name?: string;
+                address?: components["schemas"]["AddressView"];
+            };
+            orderId: components["schemas"]["Id"];
+            orderedAt: components["schemas"]["Time"];
+            lines: components["schemas"]["OrderItem"][];
+            shipping?: components["schemas"]["OrderShipping"];
+            discounts?: components["schemas"]["OrderDiscounts"];
+            /** @description The sum of `discounts`; absent when there is none. */
+            discountTotal?: components["schemas"]["Money"];
+            taxes?: components["schemas"]["OrderTaxes"];
+            /** @description The sum of `taxes`; absent when the shop configured no taxes. */
+            taxTotal?: components["schemas"]["Money"];
+            /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
+            pricesIncludeTax?: boolean;
+            /**
+             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @constant
+             */
+            taxExempt?: true;
+            /** @description The tax in the prices that a customer with `taxExempt` does not pay; absent when prices do not include taxes. */
+            taxExemption?: components["schemas"]["Money"];
+            /** @description The lines and shipping, less the discounts, and the taxes when prices do not include them. */
+            total: components["schemas"]["Money"];
+            currency: components["schemas"]["Currency"];
+            /** @description The sentence about reverse charge */
+            note?: string;
+        };
+        /**
          * Format: double
          * @description In kilograms, with at most three decimals. The method sends no heavier order.
          */
@@ -2389,6 +2463,63 @@ export interface components {
                 stockReleased?: components["schemas"]["Effect"];
                 customerNotified?: components["schemas"]["Effect"];
             }[];
+        };
+        /**
+         * @example {
+         *       "invoice": {
+         *         "kind": "invoice",
+         *         "number": "2026-000042",
+         *         "issuedAt": "2026-11-21T03:10:00.000Z",
+         *         "seller": {
+         *           "name": "Acme GmbH",
+         *           "address": [
+         *             "Lindenweg 4",
+         *             "10115 Berlin"
+         *           ],
+         *           "taxId": "DE123456789"
+         *         },
+         *         "buyer": {
+         *           "name": "Ada Lovelace",
+         *           "address": {
+         *             "street_address": "Lindenweg 4",
+         *             "city": "Berlin",
+         *             "postal_code": "10115",
+         *             "country": "DE"
+         *           }
+         *         },
+         *         "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *         "orderedAt": "2026-11-21T03:00:00.000Z",
+         *         "lines": [
+         *           {
+         *             "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *             "name": "Enamel mug",
+         *             "quantity": 2,
+         *             "unitPrice": 14.5,
+         *             "lineTotal": 29,
+         *             "taxRate": 19,
+         *             "tax": 4.63
+         *           }
+         *         ],
+         *         "taxes": [
+         *           {
+         *             "name": "MwSt.",
+         *             "rate": 19,
+         *             "base": 24.37,
+         *             "amount": 4.63
+         *           }
+         *         ],
+         *         "taxTotal": 4.63,
+         *         "pricesIncludeTax": true,
+         *         "total": 29,
+         *         "currency": "EUR"
+         *       },
+         *       "creditNotes": []
+         *     }
+         */
+        OrderInvoices: {
+            invoice: components["schemas"]["Invoice"];
+            /** @description One for each return of which units arrived, oldest first. */
+            creditNotes: components["schemas"]["Invoice"][];
         };
         /** @description Name and price at the time of the order. */
         OrderItem: {
@@ -4343,6 +4474,18 @@ export interface components {
                 };
             };
         };
+        /** @description `not-found`: the order does not exist, the caller may not view it, it has not shipped, or the shop writes no invoices. */
+        NoInvoice: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "not-found";
+                };
+            };
+        };
         /** @description `not-found`: the return does not exist, or the caller may not view it. */
         NoSuchReturn: {
             headers: {
@@ -6073,6 +6216,46 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["MachineForbidden"];
             404: components["responses"]["OrdersNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["OrdersServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    getInvoice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
+                orderId: components["parameters"]["OrderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The invoice and the credit notes. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderInvoices"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["OrdersInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["MachineForbidden"];
+            404: components["responses"]["NoInvoice"];
             406: components["responses"]["NotAcceptable"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
@@ -8034,6 +8217,11 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
   "GET /v1/orders/{orderId}/history": {
     "id": "getOrderHistory",
     "name": "orders.getHistory",
+    "keyed": false
+  },
+  "GET /v1/orders/{orderId}/invoice": {
+    "id": "getInvoice",
+    "name": "orders.getInvoice",
     "keyed": false
   },
   "POST /v1/orders/{orderId}/cancel": {

@@ -61,6 +61,8 @@ export interface Operations {
     readonly get: Operate<'getOrder'>;
     /** View the transitions of an order, and the cancellations of units. @throws ShopError of `getOrderHistory` */
     readonly getHistory: Operate<'getOrderHistory'>;
+    /** View the invoice of an order and its credit notes. @throws ShopError of `getInvoice` */
+    readonly getInvoice: Operate<'getInvoice'>;
     /** Cancel an order that has not shipped, or units of it. @throws ShopError of `cancelOrder` */
     readonly cancel: Operate<'cancelOrder'>;
     /** Begin work on an order. @throws ShopError of `processOrder` */

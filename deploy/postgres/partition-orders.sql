@@ -7,7 +7,8 @@
 DO $$
 DECLARE
   parts CONSTANT integer := 16;
-  names CONSTANT text[] := ARRAY['orders', 'order_lines', 'order_history', 'reservations', 'order_payments', 'payment_ledger', 'returns'];
+  names CONSTANT text[] := ARRAY['orders', 'order_lines', 'order_history', 'reservations', 'order_payments', 'payment_ledger', 'returns',
+    'invoices'];
   name text;
   every_order CONSTANT text := pg_get_viewdef('all_orders'::regclass);
 BEGIN
@@ -25,7 +26,8 @@ BEGIN
     END LOOP;
     EXECUTE format('INSERT INTO %I SELECT * FROM %I', name, name || '_whole');
   END LOOP;
-  FOREACH name IN ARRAY ARRAY['order_lines', 'order_history', 'order_payments', 'payment_ledger', 'returns'] LOOP
+  FOREACH name IN ARRAY ARRAY['order_lines', 'order_history', 'order_payments', 'payment_ledger', 'returns',
+    'invoices'] LOOP
     EXECUTE format('ALTER TABLE %I ADD FOREIGN KEY (order_id, account_id) REFERENCES orders (id, account_id)', name);
     EXECUTE format('DROP TABLE %I', name || '_whole');
   END LOOP;

@@ -8,10 +8,12 @@ import {
   optional,
   readConfig,
   readTogether,
+  string,
   url,
 } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 import { country, currency } from '@shop/shared/shop';
+import type { InvoiceSettings } from './invoices/invoice.ts';
 
 const shopCurrency = currency('SHOP_CURRENCY', 'EUR');
 
@@ -24,6 +26,26 @@ const taxVariables = {
 
 /** Whether the price of shipping is paid back when everything that was sent comes back. */
 const returnShipping = oneOf('RETURN_SHIPPING', ['keep', 'refund'], 'keep');
+
+const invoiceVariables = {
+  /** The name of the seller on invoices; the shop writes none without it. */
+  sellerName: optional(string('SELLER_NAME')),
+  /** The lines of the address, separated by semicolons. */
+  sellerAddress: optional({
+    ...string('SELLER_ADDRESS'),
+    parse: (value: string) => value.split(';').flatMap((line) => line.trim() || []),
+  }),
+  sellerTaxId: optional(string('SELLER_TAX_ID')),
+  /** Years after which the buyer is removed from an invoice. */
+  invoiceYears: integer('INVOICE_YEARS', { min: 1, max: 100, fallback: 10 }),
+  invoicePrefix: {
+    ...string('INVOICE_PREFIX', ''),
+    parse(value: string) {
+      if (/^[A-Za-z0-9._-]{0,20}$/.test(value)) return value;
+      throw new Error('must have at most 20 letters, digits, full stops, underscores and hyphens');
+    },
+  },
+};
 
 export function readEnvironment(environment: Environment) {
   return readTogether(environment, { settings: readVariables, country: requireCountry }).settings;
@@ -38,6 +60,7 @@ function readVariables(environment: Environment) {
     currency: shopCurrency,
     pendingHours: integer('ORDER_PENDING_HOURS', { min: 0, max: 87_600, fallback: 72 }),
     ...taxVariables,
+    ...invoiceVariables,
     payments: oneOf('PAYMENTS', ['off', 'required'], 'off'),
     /** The maximum number of unprocessed orders of one account; 0 for no limit. */
     holdOrders: integer('HOLD_ORDERS', { min: 0, max: 1_000_000, fallback: 10 }),
@@ -66,5 +89,25 @@ function requireCountry(environment: Environment): void {
 
 /** Returns the configuration of the operator's functions. */
 export function readCommandConfig(environment: Environment) {
-  return readConfig(environment, { databaseUrl: serviceVariables.databaseUrl, currency: shopCurrency, returnShipping });
+  return readConfig(environment, {
+    databaseUrl: serviceVariables.databaseUrl,
+    currency: shopCurrency,
+    returnShipping,
+    ...invoiceVariables,
+  });
+}
+
+/** Returns the settings of invoices in a configuration. */
+export function toInvoiceSettings({
+  sellerName,
+  sellerAddress,
+  sellerTaxId,
+  invoicePrefix,
+}: ReturnType<typeof readCommandConfig>): InvoiceSettings {
+  const seller = sellerName && {
+    name: sellerName,
+    ...(sellerAddress && { address: sellerAddress }),
+    ...(sellerTaxId && { taxId: sellerTaxId }),
+  };
+  return { seller: seller || undefined, prefix: invoicePrefix };
 }

@@ -3,6 +3,7 @@ import type { Encryption } from '@shop/shared/auth';
 import type { IdempotencyContext, InternalClient, TypedOperation } from '@shop/shared/http';
 import type { Log } from '@shop/shared/runtime';
 import type { operations } from './generated.ts';
+import type { InvoiceSettings } from './invoices/invoice.ts';
 import type { HoldSettings } from './order/hold-limits.ts';
 import type { Orders } from './order/order.ts';
 import type { Returns } from './returns/return.ts';
@@ -12,6 +13,7 @@ import type { Settings } from './settings/settings.ts';
 export interface OrdersContext extends IdempotencyContext {
   readonly orders: Orders;
   readonly returns: Returns;
+  readonly invoices: InvoiceSettings;
   /** Whether the price of shipping is kept when everything that was sent comes back. */
   readonly keepShipping: boolean;
   /** Days after the delivery in which customers can request a return; 0 when they cannot. */

@@ -621,6 +621,113 @@ export interface components {
         };
         /**
          * @example {
+         *       "invoice": {
+         *         "kind": "invoice",
+         *         "number": "2026-000042",
+         *         "issuedAt": "2026-11-21T03:10:00.000Z",
+         *         "seller": {
+         *           "name": "Acme GmbH",
+         *           "address": [
+         *             "Lindenweg 4",
+         *             "10115 Berlin"
+         *           ],
+         *           "taxId": "DE123456789"
+         *         },
+         *         "buyer": {
+         *           "name": "Ada Lovelace",
+         *           "address": {
+         *             "street_address": "Lindenweg 4",
+         *             "city": "Berlin",
+         *             "postal_code": "10115",
+         *             "country": "DE"
+         *           }
+         *         },
+         *         "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *         "orderedAt": "2026-11-21T03:00:00.000Z",
+         *         "lines": [
+         *           {
+         *             "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *             "name": "Enamel mug",
+         *             "quantity": 2,
+         *             "unitPrice": 14.5,
+         *             "lineTotal": 29,
+         *             "taxRate": 19,
+         *             "tax": 4.63
+         *           }
+         *         ],
+         *         "taxes": [
+         *           {
+         *             "name": "MwSt.",
+         *             "rate": 19,
+         *             "base": 24.37,
+         *             "amount": 4.63
+         *           }
+         *         ],
+         *         "taxTotal": 4.63,
+         *         "pricesIncludeTax": true,
+         *         "total": 29,
+         *         "currency": "EUR"
+         *       },
+         *       "creditNotes": []
+         *     }
+         */
+        readonly OrderInvoices: {
+            readonly invoice: components["schemas"]["Invoice"];
+            /** @description One for each return of which units arrived, oldest first. */
+            readonly creditNotes: readonly components["schemas"]["Invoice"][];
+        };
+        /**
+         * @description An invoice or a credit note. The sums of an invoice are those of the units that shipped; those of a credit note are what is taken
+         *     back of them.
+         */
+        readonly Invoice: {
+            /** @enum {unknown} */
+            readonly kind: "invoice" | "credit-note";
+            /** @description `INVOICE_PREFIX`, for credit notes `CN-`, the year of `issuedAt` in UTC, and a number without a gap within the year and the kind. */
+            readonly number: string;
+            readonly issuedAt: components["schemas"]["Time"];
+            /** @description Of a credit note. The number of the invoice that it corrects. */
+            readonly invoiceNumber?: string;
+            /** @description Of a credit note. */
+            readonly returnId?: components["schemas"]["Id"];
+            readonly seller: {
+                readonly name: string;
+                /** @description The lines of the address. */
+                readonly address?: readonly string[];
+                readonly taxId?: string;
+            };
+            /** @description The customer at the time of the invoice; absent once it was removed, `INVOICE_YEARS` later. */
+            readonly buyer?: {
+                readonly name?: string;
+                readonly address?: components["schemas"]["Address"];
+            };
+            readonly orderId: components["schemas"]["Id"];
+            readonly orderedAt: components["schemas"]["Time"];
+            readonly lines: readonly components["schemas"]["OrderItem"][];
+            readonly shipping?: components["schemas"]["OrderShipping"];
+            readonly discounts?: components["schemas"]["OrderDiscounts"];
+            /** @description The sum of `discounts`; absent when there is none. */
+            readonly discountTotal?: components["schemas"]["Money"];
+            readonly taxes?: components["schemas"]["OrderTaxes"];
+            /** @description The sum of `taxes`; absent when the shop configured no taxes. */
+            readonly taxTotal?: components["schemas"]["Money"];
+            /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
+            readonly pricesIncludeTax?: boolean;
+            /**
+             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @constant
+             */
+            readonly taxExempt?: true;
+            /** @description The tax in the prices that a customer with `taxExempt` does not pay; absent when prices do not include taxes. */
+            readonly taxExemption?: components["schemas"]["Money"];
+            /** @description The lines and shipping, less the discounts, and the taxes when prices do not include them. */
+            readonly total: components["schemas"]["Money"];
+            readonly currency: components["schemas"]["Currency"];
+            /** @description The sentence about reverse charge */
+            readonly note?: string;
+        };
+        /**
+         * @example {
          *       "cancellation_reason": "Ordered twice"
          *     }
          */
@@ -1614,6 +1721,34 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["OrderHistory"];
+                };
+            };
+            readonly 304: components["responses"]["NotModified"];
+        };
+    };
+    readonly getInvoice: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            readonly path: {
+                /** @description The id of an order. A value that is not a UUID is answered with 404. */
+                readonly orderId: components["parameters"]["OrderId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The invoice and the credit notes. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OrderInvoices"];
                 };
             };
             readonly 304: components["responses"]["NotModified"];

@@ -4,7 +4,7 @@ import { createEncryption } from '@shop/shared/auth';
 import { createCursors } from '@shop/shared/collection';
 import { assertCurrency } from '@shop/shared/database';
 import { startErasing, startService } from '@shop/shared/service';
-import { readEnvironment } from './config.ts';
+import { readEnvironment, toInvoiceSettings } from './config.ts';
 import type { OrdersContext } from './context.ts';
 import { onAccountErased } from './handlers/on-account-erased.ts';
 import { onAccountRegistered } from './handlers/on-account-registered.ts';
@@ -14,6 +14,7 @@ import { onStockLinesReleased } from './handlers/on-stock-lines-released.ts';
 import { onStockReleased } from './handlers/on-stock-released.ts';
 import { onStockReturned } from './handlers/on-stock-returned.ts';
 import { startExpiring } from './jobs/expire-orders.ts';
+import { startRemovingBuyers } from './jobs/remove-buyers.ts';
 import { operations } from './operations.ts';
 import { startCounting } from './order/count-orders.ts';
 import { eraseOrders } from './order/erase-orders.ts';
@@ -36,6 +37,7 @@ await startService({
       orders: openOrders(config.currency, cursors),
       returns: openReturns(config.currency, cursors),
       keepShipping: config.returnShipping === 'keep',
+      invoices: toInvoiceSettings(config),
       returnDays: config.returnDays,
       settings: openSettings(config.currency, cursors, contract),
       pricingSettings: openPricingSettings(database, config),
@@ -50,6 +52,7 @@ await startService({
     };
     onStop('expiring orders', startExpiring({ database, pendingHours: config.pendingHours, log }));
     onStop('adding up finished orders', startCounting(database.pool, log));
+    onStop('removing buyers', startRemovingBuyers({ database, invoiceYears: config.invoiceYears, log }));
     onStop('erasing orders', startErasing({ database, log, erase: eraseOrders }));
     const handlers = {
       'account.erased.v1': onAccountErased,

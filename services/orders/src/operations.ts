@@ -15,6 +15,7 @@ import { createTaxRate } from './operations/create-tax-rate.ts';
 import { deliverOrder } from './operations/deliver-order.ts';
 import { exportOrders } from './operations/export-orders.ts';
 import { getDiscount } from './operations/get-discount.ts';
+import { getInvoice } from './operations/get-invoice.ts';
 import { getOrder } from './operations/get-order.ts';
 import { getOrderHistory } from './operations/get-order-history.ts';
 import { getReturn } from './operations/get-return.ts';
@@ -45,6 +46,7 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   listOrders,
   getOrder,
   getOrderHistory,
+  getInvoice,
   cancelOrder,
   processOrder,
   shipOrder,

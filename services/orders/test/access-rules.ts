@@ -53,6 +53,8 @@ export const accessRules: AccessRules = {
   listOrders: { forMachines: true, expected: (caller) => (caller === 'machine' ? 403 : 200) },
   getOrder: { resource: 'order', forMachines: true, expected: readOrder },
   getOrderHistory: { resource: 'order', forMachines: true, expected: readOrder },
+  // The shop of the test writes no invoices.
+  getInvoice: { resource: 'order', forMachines: true, expected: () => 404 },
   cancelOrder: { resource: 'order', expected: cancelOrder },
   processOrder: fulfil,
   shipOrder: fulfil,

@@ -250,6 +250,8 @@ export interface components {
         readonly "order.shipped.v1": components["schemas"]["OrderReference"] & {
             /** @description The units that were shipped; absent in events of versions before this member. */
             readonly items?: readonly components["schemas"]["OrderedProduct"][];
+            /** @description The number of the invoice; absent when the shop writes none. */
+            readonly invoiceNumber?: string;
             readonly shippingAddress?: components["schemas"]["ShippingAddress"];
             /** @description How the parcel can be followed; absent when staff gave nothing. */
             readonly tracking?: {
@@ -624,6 +626,8 @@ export interface components {
                 readonly restock: boolean;
             })[];
             readonly changedAt: components["schemas"]["Time"];
+            /** @description The number of the credit note; absent when the shop writes none. */
+            readonly creditNoteNumber?: string;
             /**
              * @description What was paid for the units, which the shop owes back now. Absent when nothing was paid for them. An event `refund.due.v1`
              *     reports the same amount.

@@ -101,7 +101,7 @@ export async function advanceOrders(
       outcomes.push(
         problem === undefined
           ? await change(store, id, operator(accountId), (tx, cause, locked) =>
-              moveOrder(tx, cause, locked, to, toTracking(tracking)),
+              moveOrder(tx, cause, store, locked, { to, tracking: toTracking(tracking) }),
             )
           : { id, ...refusalOf(problem) },
       );

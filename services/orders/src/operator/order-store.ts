@@ -5,7 +5,7 @@ import { createCursors } from '@shop/shared/collection';
 import { assertCurrency } from '@shop/shared/database';
 import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
-import { readCommandConfig } from '../config.ts';
+import { readCommandConfig, toInvoiceSettings } from '../config.ts';
 import type { OrderStore } from '../context.ts';
 import { openOrders } from '../order/order.ts';
 import { openReturns } from '../returns/return.ts';
@@ -20,7 +20,8 @@ export function operator(accountId: string): Caller {
 }
 
 export async function withOrders<T>(environment: Environment, use: (store: OrderStore) => Promise<T>): Promise<T> {
-  const { databaseUrl: url, currency, returnShipping } = readCommandConfig(environment);
+  const config = readCommandConfig(environment);
+  const { databaseUrl: url, currency, returnShipping } = config;
   return withDatabase({ url, name: 'manage orders' }, async (database) => {
     await assertCurrency(database.pool, currency);
     // Operators use no cursors and no idempotency keys, so the keys may be arbitrary.
@@ -29,6 +30,7 @@ export async function withOrders<T>(environment: Environment, use: (store: Order
       database,
       orders: openOrders(currency, cursors),
       returns: openReturns(currency, cursors),
+      invoices: toInvoiceSettings(config),
       keepShipping: returnShipping === 'keep',
       idempotencySecrets: [''],
     });

@@ -4,6 +4,8 @@ import { appendEvent, type EventPayloads } from '@shop/shared/events';
 import { idempotent, type OperationRequest, type Result, requireCaller } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { OrderStore } from '../context.ts';
+import type { InvoiceWriter } from '../invoices/invoice.ts';
+import { issueInvoice } from '../invoices/issue-invoice.ts';
 import { type Cause, changeStatus, type Tracking } from './change-status.ts';
 import { type LockedOrder, lockOrder, requireVersion, showOrder } from './order.ts';
 import { readRemaining, toItem } from './order-lines.ts';
@@ -34,27 +36,34 @@ export async function advanceOrder(
   return idempotent(request, context, async (tx) => {
     const order = await lockOrder(tx, orderId, undefined);
     requireVersion(request, order);
-    await moveOrder(tx, request, order, to, tracking);
+    await moveOrder(tx, request, context, order, { to, tracking });
     return showOrder(tx, context.orders, requireCaller(request), order);
   });
 }
 
+export interface Move {
+  readonly to: FulfilmentState;
+  readonly tracking: Tracking | undefined;
+}
+
 /**
- * Moves a locked order to `to` and publishes the event.
+ * Moves a locked order to `to`, issues the invoice when it ships, and publishes the event.
  * @throws Problem 409 for a transition that is not in the table, or when the order has to be paid first
  */
 export async function moveOrder(
   tx: Transaction,
   cause: Cause,
+  writer: InvoiceWriter,
   order: LockedOrder,
-  to: FulfilmentState,
-  tracking?: Tracking,
+  { to, tracking }: Move,
 ): Promise<void> {
   if (!mayBecome(order.status, to)) {
     throw new Problem('invalid-transition', `An order that is ${order.status} cannot become ${to}.`);
   }
   if (to === 'processing') await requirePaid(tx, order);
   const { version } = await changeStatus(tx, cause, order, { to, actor: 'staff', tracking });
+  const shipment = to === 'shipped' ? await readShipment(tx, order) : undefined;
+  const invoice = to === 'shipped' ? await issueInvoice(tx, writer, order) : undefined;
   await appendEvent(tx, {
     type: events[to],
     subject: order.id,
@@ -65,7 +74,8 @@ export async function moveOrder(
       orderId: order.id,
       accountId: order.accountId,
       reservationId: order.reservationId,
-      ...(to === 'shipped' && (await readShipment(tx, order))),
+      ...shipment,
+      ...(invoice && { invoiceNumber: invoice.number }),
     },
   });
 }

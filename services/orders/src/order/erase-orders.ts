@@ -50,6 +50,7 @@ export async function countPersonalData(
          WHERE order_id IN (SELECT id FROM orders WHERE account_id = $1) AND account_id = $1 AND reason IS NOT NULL
        UNION ALL SELECT 'returns', count(*)::int FROM returns WHERE account_id = $1 AND ${returnHasData}
        UNION ALL SELECT 'customers', count(*)::int FROM customers WHERE account_id = $1
+       UNION ALL SELECT 'invoices', count(*)::int FROM invoices WHERE account_id = $1 AND body -> 'buyer' IS NOT NULL
        UNION ALL SELECT 'outbox', count(*)::int FROM outbox WHERE ${isOfAccount} AND ${eventHasData}
        UNION ALL SELECT 'idempotency_keys', (
          (SELECT count(*) FROM idempotency_keys WHERE account_id = $1::text)

@@ -3,6 +3,8 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import { type Fault, Problem } from '@shop/shared/problem';
 import type { components } from '../generated.ts';
+import type { InvoiceWriter } from '../invoices/invoice.ts';
+import { issueCreditNote } from '../invoices/issue-invoice.ts';
 import type { LockedOrder, Orders } from '../order/order.ts';
 import { type OrderLine, readLines } from '../order/order-lines.ts';
 import { findPayment, oweRefund, refundFor } from '../order/order-payment.ts';
@@ -15,8 +17,7 @@ import { appendReturnEvent } from './return-events.ts';
 
 export type ReceivedLine = components['schemas']['ReceivedReturn']['lines'][number];
 
-export interface Receipt {
-  readonly orders: Orders;
+export interface Receipt extends InvoiceWriter {
   /** Whether the price of shipping is kept when everything that was sent comes back. */
   readonly keepShipping: boolean;
   readonly lines: readonly ReceivedLine[];
@@ -24,10 +25,11 @@ export interface Receipt {
 
 /** A return that was received stays unchanged. */
 export const receiveWith =
-  ({ orders, keepShipping, lines: given }: Receipt): Change =>
+  ({ lines: given, ...context }: Receipt): Change =>
   async (tx, cause, present) => {
     if (!isToBecome(present, 'received')) return;
     const { order } = present;
+    const { orders, keepShipping } = context;
     const lines = toReceived(present, given);
     const before = await readLines(tx, order);
     const units = new Map(lines.map(({ productId, received = 0 }) => [productId, received]));
@@ -46,15 +48,21 @@ export const receiveWith =
       refundMinor: refund && costMinor,
       isRestocked: lines.some(({ received = 0, restock }) => restock === true && received > 0),
     });
+    if (refund !== undefined) {
+      await oweRefund(tx, cause, order, { amountMinor: costMinor, cause: 'returned', returnId: present.id });
+    }
+    const creditNote = await issueCreditNote(tx, context, order, {
+      returnId: present.id,
+      ...{ before, after, keepShipping },
+    });
     await appendReturnEvent(tx, cause, { ...present, version }, 'return.received.v1', {
       lines: lines.flatMap(({ productId, name, received = 0, restock = false }) =>
         received === 0 ? [] : [{ productId, name, quantity: received, restock }],
       ),
       changedAt: changedAt.toISOString(),
       ...(refund && { refund }),
+      ...(creditNote && { creditNoteNumber: creditNote.number }),
     });
-    if (refund === undefined) return;
-    await oweRefund(tx, cause, order, { amountMinor: costMinor, cause: 'returned', returnId: present.id });
   };
 
 /**

@@ -25,6 +25,7 @@ export const clientFunctions: Readonly<Record<string, string>> = {
   'POST /v1/quotes': 'quoteOrder',
   'GET /v1/orders/{orderId}': 'orders.get',
   'GET /v1/orders/{orderId}/history': 'orders.getHistory',
+  'GET /v1/orders/{orderId}/invoice': 'orders.getInvoice',
   'POST /v1/orders/{orderId}/cancel': 'orders.cancel',
   'POST /v1/orders/{orderId}/process': 'orders.process',
   'POST /v1/orders/{orderId}/ship': 'orders.ship',

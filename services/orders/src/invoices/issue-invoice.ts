@@ -1,0 +1,109 @@
+// Issues the invoice of an order that ships, and the credit note of a return. A number belongs to the transaction that
+// takes it, so a series has no gap and each number one document.
+import { sql, type Transaction } from '@shop/shared/database';
+import type { LockedOrder } from '../order/order.ts';
+import { readLines } from '../order/order-lines.ts';
+import type { InvoiceBody, InvoiceKind, InvoiceWriter, IssuedNumber } from './invoice.ts';
+import { type ReturnedLines, sumsOfReturn, sumsOfShipment } from './invoice-body.ts';
+
+/** A document that was issued. */
+export interface IssuedInvoice extends IssuedNumber {
+  readonly total: number;
+}
+
+/**
+ * Issues the invoice of a locked order that ships. Returns undefined when the shop writes none.
+ *
+ * The series stays locked until the transaction ends, so few statements should follow.
+ */
+export async function issueInvoice(
+  tx: Transaction,
+  { orders, invoices: { seller, prefix } }: InvoiceWriter,
+  order: LockedOrder,
+): Promise<IssuedInvoice | undefined> {
+  if (seller === undefined) return undefined;
+  const sums = sumsOfShipment(orders, order, await readLines(tx, order));
+  const body = { seller, ...(await readSale(tx, order)), ...sums };
+  return { ...(await insert(tx, order, prefix, 'invoice', body)), total: body.total };
+}
+
+export interface ReceivedUnits extends ReturnedLines {
+  readonly returnId: string;
+}
+
+/**
+ * Issues the credit note of units that came back, with the seller and the buyer of the invoice. Returns undefined
+ * without an invoice, and when no unit came back. As of `issueInvoice`, few statements should follow.
+ */
+export async function issueCreditNote(
+  tx: Transaction,
+  { orders, invoices: { prefix } }: InvoiceWriter,
+  order: LockedOrder,
+  { returnId, ...units }: ReceivedUnits,
+): Promise<IssuedInvoice | undefined> {
+  const sums = sumsOfReturn(orders, order, units);
+  if (sums.lines.length === 0) return undefined;
+  const [invoice] = await sql<{ number: string; body: InvoiceBody }>(
+    tx,
+    "SELECT number, body FROM invoices WHERE order_id = $1 AND account_id = $2 AND kind = 'invoice'",
+    [order.id, order.accountId],
+  );
+  if (invoice === undefined) return undefined;
+  const { seller, buyer, orderId, orderedAt } = invoice.body;
+  const body = {
+    ...{ invoiceNumber: invoice.number, returnId, seller },
+    ...(buyer && { buyer }),
+    ...{ orderId, orderedAt },
+    ...sums,
+  };
+  return { ...(await insert(tx, order, `${prefix}CN-`, 'credit-note', body)), total: body.total };
+}
+
+/** Returns the members that follow from the order and its customer. */
+async function readSale(
+  tx: Transaction,
+  { id, accountId }: LockedOrder,
+): Promise<Pick<InvoiceBody, 'buyer' | 'orderId' | 'orderedAt'>> {
+  const [row] = await sql<{ createdAt: Date; address: Readonly<Record<string, string>> | null; name: string | null }>(
+    tx,
+    `SELECT created_at AS "createdAt", shipping_address AS address,
+       coalesce((SELECT name FROM customers WHERE customers.account_id = orders.account_id),
+         shipping_address ->> 'recipient') AS name
+     FROM orders WHERE id = $1 AND account_id = $2`,
+    [id, accountId],
+  );
+  if (row === undefined) throw new Error(`order ${id} is not locked`);
+  const { createdAt, address, name } = row;
+  return {
+    buyer: { ...(name !== null && { name }), ...(address && { address }) },
+    orderId: id,
+    orderedAt: createdAt.toISOString(),
+  };
+}
+
+/** Takes the next number of the present year (UTC) and stores the document. */
+async function insert(
+  tx: Transaction,
+  { id, accountId }: LockedOrder,
+  prefix: string,
+  kind: InvoiceKind,
+  body: InvoiceBody,
+): Promise<IssuedNumber> {
+  const [issued] = await sql<IssuedNumber>(
+    tx,
+    `WITH series AS (
+       INSERT INTO invoice_numbers AS series (kind, year, last)
+       VALUES ($1, extract(year FROM now() AT TIME ZONE 'UTC'), 1)
+       ON CONFLICT (kind, year) DO UPDATE SET last = series.last + 1
+       RETURNING year, last
+     )
+     INSERT INTO invoices (number, kind, year, sequence, order_id, account_id, return_id, body, issued_at)
+     SELECT $2 || year || '-' || lpad(last::text, greatest(6, length(last::text)), '0'), $1, year, last, $3, $4, $5,
+       $6::json, now()
+     FROM series
+     RETURNING number, issued_at AS "issuedAt"`,
+    [kind, prefix, id, accountId, body.returnId ?? null, JSON.stringify(body)],
+  );
+  if (issued === undefined) throw new Error('an inserted document left no row');
+  return issued;
+}
