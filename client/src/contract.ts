@@ -2873,19 +2873,49 @@ export interface components {
             productId: components["schemas"]["Id"];
             name: string;
             /**
-             * Format: int32
+             * Format: int64
              * @description The units to return.
              */
             quantity: number;
             reason: components["schemas"]["ReturnReason"];
             /**
-             * Format: int32
+             * Format: int64
              * @description The units that arrived.
              */
             received?: number;
             /** @description Whether the units that arrived are sold again. */
             restock?: boolean;
         };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f74-5b20-7f11-8d2e-4a6c8e0b2d01",
+         *           "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *           "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *           "status": "requested",
+         *           "lines": [
+         *             {
+         *               "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *               "name": "Enamel mug",
+         *               "quantity": 1,
+         *               "reason": "damaged"
+         *             }
+         *           ],
+         *           "currency": "EUR",
+         *           "allowedActions": [
+         *             "withdraw"
+         *           ],
+         *           "createdAt": "2026-11-21T03:20:00.000Z",
+         *           "updatedAt": "2026-11-21T03:20:00.000Z"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "limit": 20,
+         *         "hasMore": false
+         *       }
+         *     }
+         */
         ReturnPage: {
             items: components["schemas"]["ReturnView"][];
             pagination: components["schemas"]["Pagination"];

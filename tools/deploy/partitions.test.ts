@@ -141,6 +141,7 @@ describe('the tables of orders in hash partitions', () => {
         path,
         `${path}/history`,
         '/v1/orders',
+        '/v1/returns',
         '/v1/orders?limit=1&sort=totalCost:asc',
         '/v1/orders?status=pending,cancelled&createdAt=gte:2020-01-01T00:00:00.000Z',
       ]) {

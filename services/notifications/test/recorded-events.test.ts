@@ -75,6 +75,18 @@ it('the notifications service adds the e-mail of each event', async () => {
   expect(await rows(sent)).toEqual([]);
 });
 
+it('the notifications service adds an e-mail about each of several returns of an order', async () => {
+  const event = recorded.find(({ type }) => type === 'return.approved.v1');
+  if (event === undefined) throw new Error('there is a recorded return');
+  const messages = [newId(), newId()].map((id) => messageOf(event, new Map([...values, ['return', id]]), 2));
+  expect(await transport.publish(messages)).toEqual(['confirmed', 'confirmed']);
+  await eventually(async () =>
+    expect(
+      await rows("SELECT FROM notifications WHERE account_id = $1 AND kind LIKE 'order-return-approved %'"),
+    ).toHaveLength(3),
+  );
+});
+
 it('the notifications service sends the token of the recorded event, decrypted', async () => {
   await eventually(async () =>
     expect(

@@ -67,6 +67,19 @@ describe('a file of the operator', () => {
     await writeFile(join(folder, file), text.replace(from, to));
   };
 
+  it('a file of the operator without e-mails about returns has those of the shop in its language', async () => {
+    await change('de.yaml', / {2}order-return-requested:.*?(?= {2}email-changed:)/s, '');
+    await cp(join(folder, 'de.yaml'), join(folder, 'it.yaml'));
+    const own = readTemplates(folder, 'de');
+    const refused = occasions.find(({ kind }) => kind === 'order-return-refused');
+    if (refused === undefined) throw new Error('there is a refused return');
+    const subjectIn = (locale: string) =>
+      composeEmail(senderWith(own), { email: 'a@example.org', name: 'Ada', locale }, refused).subject;
+    expect(subjectIn('de')).toBe('Wir können die Artikel nicht zurücknehmen');
+    expect(subjectIn('it')).toBe('We cannot take the products back');
+    await rm(join(folder, 'it.yaml'));
+  });
+
   it('a file of the operator changes a text', async () => {
     await change('de.yaml', 'Ihre Bestellung ist unterwegs', 'Ihr Paket kommt');
     const shippedOrder = occasions.find(({ kind }) => kind === 'order-shipped');
