@@ -86,6 +86,9 @@ it('an event about received units that is delivered twice adds the units once', 
   // Another return, whose event is published later, shows that the catalogue has handled the repeated one.
   const next = await returns.requested(await returns.ordered({ [cup]: 1 }), { [cup]: 1 });
   await returns.receive(next, { [cup]: 1 });
+  await eventually(async () =>
+    expect((await returns.view(customer, next)).body).toMatchObject({ stockReturned: { state: 'done' } }),
+  );
   await eventually(async () => expect((await shop.stockOf(cup)).stock).toBe(5));
   const { rows: movements } = await shop.services
     .service('catalogue')
