@@ -38,6 +38,7 @@ export const occasions: readonly Occasion[] = [
       ...order.reference,
       items: order.cancelled.items,
       shippingAddress,
+      invoiceNumber: '2026-000042',
       tracking: {
         carrier: 'Post',
         tracking_number: '990012345678901234',
@@ -52,7 +53,7 @@ export const occasions: readonly Occasion[] = [
   { kind: 'order-return-requested', details: order.returnRequested },
   { kind: 'order-return-approved', details: order.returnApproved },
   { kind: 'order-return-refused', details: order.returnRefused },
-  { kind: 'order-return-received', details: { ...order.returnReceived, refund } },
+  { kind: 'order-return-received', details: { ...order.returnReceived, refund, creditNoteNumber: 'CN-2026-000007' } },
   { kind: 'email-changed', details: notice },
   { kind: 'password-changed', details: notice },
   { kind: 'erasure-requested', details: { ...notice, eraseAt: '2026-11-28T03:05:00.000Z' } },

@@ -64,7 +64,7 @@ const ofTokens = ['request', 'until'] as const;
 export const textNames: Readonly<Record<Kind, readonly string[]>> = {
   'order-received': ['orderId', 'amount', 'payBy'],
   'order-paid': ['orderId', 'amount'],
-  'order-shipped': ['orderId'],
+  'order-shipped': ['orderId', 'invoiceNumber'],
   'order-cancelled': ['orderId', 'cancelledBy', 'reason', 'refund'],
   'order-lines-cancelled': ['orderId', 'cancelledBy', 'reason', 'refund'],
   'order-refund-due': ['orderId', 'amount', 'cause', 'orderCost'],
@@ -72,7 +72,7 @@ export const textNames: Readonly<Record<Kind, readonly string[]>> = {
   'order-return-requested': ['orderId'],
   'order-return-approved': ['orderId'],
   'order-return-refused': ['orderId', 'reason'],
-  'order-return-received': ['orderId', 'refund'],
+  'order-return-received': ['orderId', 'refund', 'creditNoteNumber'],
   'email-changed': ['changedAt'],
   'password-changed': ['changedAt'],
   'erasure-requested': ['changedAt', 'eraseAt', 'sentTo'],
@@ -89,6 +89,8 @@ type TextName =
   | 'cancelledBy'
   | 'reason'
   | 'refund'
+  | 'invoiceNumber'
+  | 'creditNoteNumber'
   | 'cause'
   | 'orderCost'
   | 'changedAt'

@@ -29,9 +29,10 @@ export function valuesOf(occasion: Occasion, wording: Wording, tokens: TokenOpen
       return { orderId, amount: money(occasion.details, wording), cause: refundCauses[cause], orderCost };
     }
     case 'order-shipped': {
-      const { orderId, items, shippingAddress, tracking = {} } = occasion.details;
+      const { orderId, items, shippingAddress, tracking = {}, invoiceNumber } = occasion.details;
       return {
         orderId,
+        invoiceNumber,
         lines: units(items),
         address: address(shippingAddress),
         ...toTracking(tracking, wording),
@@ -57,9 +58,9 @@ export function valuesOf(occasion: Occasion, wording: Wording, tokens: TokenOpen
       return { orderId, lines: units(lines), reason: withoutLinks(reason ?? '') };
     }
     case 'order-return-received': {
-      const { orderId, lines } = occasion.details;
+      const { orderId, lines, creditNoteNumber } = occasion.details;
       const arrived = lines.length === 0 ? undefined : units(lines);
-      return { orderId, lines: arrived, refund: refundOf(occasion.details, wording) };
+      return { orderId, lines: arrived, refund: refundOf(occasion.details, wording), creditNoteNumber };
     }
     case 'email-changed':
     case 'password-changed':
