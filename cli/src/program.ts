@@ -35,6 +35,10 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
     'list, show, approve, refuse and receive the returns of customers',
     async () => (await import('./commands/returns.ts')).returnsCommand(),
   ],
+  invoices: [
+    'list and show invoices and credit notes, and prove that their numbers have no gap',
+    async () => (await import('./commands/invoices.ts')).invoicesCommand(),
+  ],
   trace: [
     'show the history of an order, its stock and its e-mails',
     async () => (await import('./commands/trace.ts')).traceCommand(),

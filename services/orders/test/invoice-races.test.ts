@@ -1,7 +1,7 @@
 // The numbers of invoices while many orders ship at the same time and the process is killed.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import { advanceOrders } from '../src/operator/index.ts';
+import { advanceOrders, verifyInvoices } from '../src/operator/index.ts';
 import { type ReturningShop, returningShop } from './returned-orders.ts';
 import { type Customer, startShop, type TestShop } from './shop.ts';
 
@@ -55,6 +55,9 @@ it('60 orders that ship at the same time, while orders is killed, have one invoi
   expect(rows.map(({ sequence }) => sequence)).toEqual(ids.map((_, index) => index + 1));
   expect(rows.map(({ id }) => id).sort()).toEqual([...ids].sort());
   expect(rows.map(({ id }) => id)).not.toContain(unshipped);
-  const series = await service.database.query('SELECT kind, last FROM invoice_numbers');
-  expect(series.rows).toEqual([{ kind: 'invoice', last: 60 }]);
+  const whole = { kind: 'invoice', last: 60, documents: 60, missing: [], isComplete: true };
+  expect(await verifyInvoices(environment)).toMatchObject([whole]);
+  await service.database.query('DELETE FROM invoices WHERE sequence = 7');
+  const faulty = { ...whole, documents: 59, missing: [7], isComplete: false };
+  expect(await verifyInvoices(environment)).toMatchObject([faulty]);
 });

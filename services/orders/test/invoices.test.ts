@@ -1,8 +1,9 @@
 // The invoices of orders that ship, and the credit notes of returns: their numbers, their sums, and who sees them.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
-import type { TestAnswer } from '@shop/shared/testing';
+import { eventually, type TestAnswer } from '@shop/shared/testing';
 import type { components } from '../src/generated.ts';
+import { listInvoices, showInvoice } from '../src/operator/index.ts';
 import { type ReturningShop, returningShop } from './returned-orders.ts';
 import { type Customer, startShop, type TestShop } from './shop.ts';
 
@@ -169,6 +170,12 @@ it('credit notes of the parts of an order add up to its invoice exactly', async 
   // Shipping is paid back with the last unit.
   expect(last).toMatchObject({ shipping: { price: 4.9 }, total: 17.95 });
   expect(numberOf(last?.number) - numberOf(first?.number)).toBe(2);
+  const environment = { DATABASE_URL: shop.services.database.urls.orders };
+  expect(await showInvoice(environment, invoice.number)).toEqual(invoice);
+  expect(await showInvoice(environment, first?.number ?? '')).toEqual(first);
+  expect(await showInvoice(environment, `${year}-999999`)).toBeUndefined();
+  const listed = (await listInvoices(environment, year)).filter(({ orderId }) => orderId === id);
+  expect(listed.map(({ number }) => number)).toEqual([invoice, ...creditNotes].map(({ number }) => number));
 });
 
 it('a return of which nothing arrived has no credit note', async () => {
@@ -186,4 +193,22 @@ it('the numbers of a year begin with 1', async () => {
   await database.query('UPDATE invoices SET year = year + 1000 WHERE kind = $1', ['invoice']);
   const id = await returns.ordered({ [mug]: 1 }, {}, 'shipped');
   expect((await invoiceOf(id)).invoices.invoice.number).toBe(`A-${year}-000001`);
+});
+
+it('the buyer is removed from documents that are older than INVOICE_YEARS, and from no other', async () => {
+  const [old, recent] = [
+    await returns.ordered({ [mug]: 1 }, {}, 'shipped'),
+    await returns.ordered({ [mug]: 1 }, {}, 'shipped'),
+  ];
+  const service = shop.services.service('orders');
+  const moved = "UPDATE invoices SET issued_at = issued_at - interval '11 years' WHERE order_id = $1";
+  await service.database.query(moved, [old]);
+  const before = await invoiceOf(old);
+  await service.restart();
+  await eventually(async () => expect((await invoiceOf(old)).invoices.invoice).not.toHaveProperty('buyer'));
+  const after = await invoiceOf(old);
+  const { buyer: _, ...rest } = before.invoices.invoice;
+  expect(after.invoices.invoice).toEqual(rest);
+  expect(after.headers.etag).not.toBe(before.headers.etag);
+  expect((await invoiceOf(recent)).invoices.invoice).toHaveProperty('buyer');
 });

@@ -19,6 +19,7 @@ export const guideNames = [
   'staff',
   'shipping-taxes-discounts',
   'returns',
+  'invoices',
   'taking-payments',
   'stripe',
   'migration',

@@ -8,6 +8,13 @@ export { countOrders, type OrderCounts } from './count-orders.ts';
 export { findPersonalData } from './find-personal-data.ts';
 export { listRefundsDue, type RefundDue } from './list-refunds-due.ts';
 export {
+  type InvoiceSeries,
+  type ListedInvoice,
+  listInvoices,
+  showInvoice,
+  verifyInvoices,
+} from './manage-invoices.ts';
+export {
   advanceOrders,
   type ChangedOrder,
   cancelOrders,
