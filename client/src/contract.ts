@@ -1588,9 +1588,15 @@ export interface components {
             held?: number;
             /** @description The countries to which the order, or the shipping method, can be sent. */
             countries?: string[];
-            /** @description The weight of the order in kilograms. */
+            /**
+             * Format: double
+             * @description The weight of the order in kilograms.
+             */
             weight?: number;
-            /** @description The largest weight in kilograms that can be sent there. */
+            /**
+             * Format: double
+             * @description The largest weight in kilograms that can be sent there.
+             */
             maximumWeight?: number;
             /** @description What the lines of an order must cost for the discount. */
             minimum?: components["schemas"]["Money"];
@@ -2592,9 +2598,9 @@ export interface components {
             name: components["schemas"]["TextByLanguage"];
             /** @description The days that the delivery usually takes. */
             days?: {
-                /** Format: int32 */
+                /** Format: int64 */
                 from: number;
-                /** Format: int32 */
+                /** Format: int64 */
                 to: number;
             };
             /** @description Before discounts. */
@@ -2747,9 +2753,9 @@ export interface components {
                 name: components["schemas"]["TextByLanguage"];
                 price: components["schemas"]["Money"];
                 days?: {
-                    /** Format: int32 */
+                    /** Format: int64 */
                     from: number;
-                    /** Format: int32 */
+                    /** Format: int64 */
                     to: number;
                 };
             }[];
@@ -3103,6 +3109,7 @@ export interface components {
             updatedAt: components["schemas"]["Time"];
         };
         /**
+         * Format: double
          * @description In percent, with up to 4 decimals.
          * @example 8.1
          */
@@ -6111,7 +6118,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description At most 49152 bytes. */
+        /** @description At most 65536 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewOrder"];
@@ -6155,7 +6162,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description At most 49152 bytes. */
+        /** @description At most 65536 bytes. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewOrder"];

@@ -112,7 +112,7 @@ const operations: readonly Case[] = [
   [
     'a smaller body',
     [set(createOrder('requestBody', 'x-max-bytes'), 1024)],
-    [/^body of .*createOrder: at most 1024 bytes are accepted, and were 32768/],
+    [/^body of .*createOrder: at most 1024 bytes are accepted, and were 65536/],
   ],
   [
     'a body that is required now',

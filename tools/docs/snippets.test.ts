@@ -60,6 +60,7 @@ describe('the code beside every operation', () => {
       extends: `${root}/tsconfig.json`,
       compilerOptions: {
         noEmit: true,
+        lib: ['es2023', 'dom', 'dom.iterable'],
         paths: { '@shop/client': [`${root}/client/src/index.ts`] },
         typeRoots: [`${root}/node_modules/@types`],
       },

@@ -121,6 +121,7 @@ export interface components {
          */
         readonly Money: number;
         /**
+         * Format: double
          * @description In percent, with up to 4 decimals.
          * @example 8.1
          */
@@ -131,9 +132,9 @@ export interface components {
             readonly name: components["schemas"]["TextByLanguage"];
             /** @description The days that the delivery usually takes. */
             readonly days?: {
-                /** Format: int32 */
+                /** Format: int64 */
                 readonly from: number;
-                /** Format: int32 */
+                /** Format: int64 */
                 readonly to: number;
             };
             /** @description Before discounts. */
@@ -426,9 +427,9 @@ export interface components {
                 readonly name: components["schemas"]["TextByLanguage"];
                 readonly price: components["schemas"]["Money"];
                 readonly days?: {
-                    /** Format: int32 */
+                    /** Format: int64 */
                     readonly from: number;
-                    /** Format: int32 */
+                    /** Format: int64 */
                     readonly to: number;
                 };
             }[];
@@ -527,9 +528,15 @@ export interface components {
             readonly held?: number;
             /** @description The countries to which the order, or the shipping method, can be sent. */
             readonly countries?: readonly string[];
-            /** @description The weight of the order in kilograms. */
+            /**
+             * Format: double
+             * @description The weight of the order in kilograms.
+             */
             readonly weight?: number;
-            /** @description The largest weight in kilograms that can be sent there. */
+            /**
+             * Format: double
+             * @description The largest weight in kilograms that can be sent there.
+             */
             readonly maximumWeight?: number;
             /** @description What the lines of an order must cost for the discount. */
             readonly minimum?: components["schemas"]["Money"];

@@ -810,6 +810,7 @@ export interface components {
          */
         readonly Money: number;
         /**
+         * Format: double
          * @description In percent, with up to 4 decimals.
          * @example 8.1
          */
@@ -830,9 +831,9 @@ export interface components {
             readonly name: components["schemas"]["TextByLanguage"];
             /** @description The days that the delivery usually takes. */
             readonly days?: {
-                /** Format: int32 */
+                /** Format: int64 */
                 readonly from: number;
-                /** Format: int32 */
+                /** Format: int64 */
                 readonly to: number;
             };
             /** @description Before discounts. */

@@ -82,11 +82,7 @@ export const exampleMembers: Readonly<Partial<Record<ProblemCode, ExampleMembers
       { pointer: '/items/0', productId, detail: 'costs 10.99 each', old: 9.99, new: 10.99 },
     ],
   },
-  'discount-not-applicable': {
-    errors: [
-      { pointer: '/discountCode', detail: 'is for orders from 50.00; 4.50 are missing', minimum: 50, missing: 4.5 },
-    ],
-  },
+  'discount-not-applicable': { errors: [{ pointer: '/discountCode', detail: 'is used up' }] },
   'discount-code-exists': {
     errors: [{ pointer: '/code', detail: `is the code of the discount ${settingId}` }],
   },
@@ -97,9 +93,7 @@ export const exampleMembers: Readonly<Partial<Record<ProblemCode, ExampleMembers
   'refund-exceeds-due': { errors: [{ pointer: '/amount', detail: 'is 30.00, but 29.00 is due', due: 29 }] },
   'precondition-failed': { errors: [{ header: 'If-Match', detail: 'names no version that is current' }] },
   'unsupported-media-type': { errors: [{ header: 'Content-Type', detail: 'must be application/json' }] },
-  'not-delivered-there': {
-    errors: [{ pointer: '/shipping_address/country', detail: 'is not delivered to', countries: ['AT', 'CH', 'DE'] }],
-  },
+  'not-delivered-there': { errors: [{ pointer: '/shippingMethodId', detail: 'is unknown' }] },
   'product-not-available': {
     errors: [{ pointer: '/items/0', detail: 'is no product that can be ordered', productId }],
   },

@@ -169,7 +169,7 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     remedy: 'The response lists the old and new prices. Show them, and order again with the new prices.',
   },
   'quote-expired': {
-    when: 'The `quote` of an order is older than 15 minutes. Nothing was ordered.',
+    when: 'The `quote` of an order is older than 15 minutes, or not one of this shop. Nothing was ordered.',
     example: 'The quote was valid until 2026-11-21T03:15:00.000Z. Nothing was ordered.',
     remedy: 'Get a new quote with `POST /v1/quotes`, show its price, and order again.',
   },
@@ -177,7 +177,7 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     when:
       'There is no discount with the `discountCode`, or it does not apply to the order: it has ended or not begun, the ' +
       'order costs too little, has none of its products, or the discount is used up. Nothing was ordered.',
-    example: 'The code WELCOME10 is for orders from 50.00 EUR; 4.50 EUR are missing. Nothing was ordered.',
+    example: 'The discount of this code is used up.',
     remedy: 'Change the order as `detail` says, or order without the code.',
   },
   'discount-code-exists': {
@@ -218,7 +218,7 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
     when:
       'No shipping method of the shop delivers the order to the country of its address, or the method that the request ' +
       'names does not. An address without a country counts as one in the country of the shop. Nothing was ordered.',
-    example: 'The shop does not deliver to US. It delivers to AT, CH, DE. Nothing was ordered.',
+    example: 'There is no such shipping method.',
     remedy:
       'Show `GET /v1/shipping-methods?country=…` and let the customer choose. `country` is a code of ISO 3166-1 such ' +
       'as `CH`.',

@@ -5,7 +5,7 @@ import type { OperationRequest } from '@shop/shared/http';
 import { type Fault, Problem } from '@shop/shared/problem';
 import type { OrdersContext } from '../context.ts';
 import type { Orders } from './order.ts';
-import { openQuote, partsOf, type QuotableOrder, type Quote } from './quote.ts';
+import { isQuoteOf, openQuote, partsOf, type QuotableOrder, type Quote } from './quote.ts';
 import { type OrderInput, toWantedLines } from './stock-reservation.ts';
 
 /** Prices in minor units; undefined where the request has none. */
@@ -13,7 +13,8 @@ export interface ExpectedPrices {
   readonly total: number | undefined;
   /** The prices of single units, by the position of their item in the request. */
   readonly units: readonly (number | undefined)[];
-  readonly quote: Quote | undefined;
+  /** `unknown`: the request has a quote that the shop cannot read. */
+  readonly quote: Quote | 'unknown' | undefined;
 }
 
 /** @throws Problem 400 with every fault of the request, such as an expected price with too many decimals */
@@ -35,18 +36,23 @@ export function readExpectedPrices(
   );
   refuseFaults(faults, found);
   if (text === undefined) return { total, units, quote: undefined };
+  const quote = openQuote(quotes, String(text));
+  if (quote === undefined) return { total, units, quote: 'unknown' };
   const lines = toWantedLines(body as OrderInput);
-  const quote = openQuote(quotes, String(text), lines);
-  if (quote === undefined)
-    refuseFaults([], [{ pointer: '/quote', detail: 'is no quote of this shop for these items' }]);
+  if (!isQuoteOf(quote, lines)) refuseFaults([], [{ pointer: '/quote', detail: 'is the quote of other items' }]);
   for (const [index, { positions }] of lines.entries())
-    for (const position of positions) units[position] ??= quote?.unitsMinor[index];
-  return { total: total ?? quote?.totalMinor, units, quote };
+    for (const position of positions) units[position] ??= quote.unitsMinor[index];
+  return { total: total ?? quote.totalMinor, units, quote };
 }
 
 /** Returns the problem with the total or with prices of lines; undefined when all match. */
 export function checkPrices(order: QuotableOrder, expected: ExpectedPrices, orders: Orders): Problem | undefined {
   const { quote } = expected;
+  if (quote === 'unknown') {
+    return new Problem('quote-expired', 'The quote is not valid, or no longer. Nothing was ordered.', {
+      errors: [{ pointer: '/quote', detail: 'is no quote of this shop' }],
+    });
+  }
   if (quote !== undefined && Date.now() > Date.parse(quote.validUntil)) {
     return new Problem('quote-expired', `The quote was valid until ${quote.validUntil}. Nothing was ordered.`, {
       errors: [{ pointer: '/quote', detail: `was valid until ${quote.validUntil}` }],

@@ -41,15 +41,18 @@ export function sealQuote(encryption: Encryption, { lines, totalMinor, priced }:
   return { quote: encryption.encrypt(JSON.stringify(quote), label), validUntil };
 }
 
-/** Returns undefined for a text that is no quote of this shop for these lines. */
-export function openQuote(encryption: Encryption, text: string, lines: readonly WantedLine[]): Quote | undefined {
+/** Returns undefined for a text that the shop did not encrypt, or with a secret that it no longer has. */
+export function openQuote(encryption: Encryption, text: string): Quote | undefined {
   try {
     // Only this module encrypts with this label.
-    const quote = toNode(JSON.parse(encryption.decrypt(text, label))) as unknown as Quote;
-    return quote.items === digestOf(lines) ? quote : undefined;
+    return toNode(JSON.parse(encryption.decrypt(text, label))) as unknown as Quote;
   } catch {
     return undefined;
   }
+}
+
+export function isQuoteOf({ items }: Quote, lines: readonly WantedLine[]): boolean {
+  return items === digestOf(lines);
 }
 
 export function partsOf(priced: NewOrder['priced']): PriceParts {
