@@ -57,7 +57,10 @@ it('an order that ships has an invoice with the sums of the order, and its event
   const before = await invoiceOf(id);
   expect(before).toMatchObject({
     status: 404,
-    body: { code: 'not-found', detail: 'The invoice is written when the order ships.' },
+    body: {
+      code: 'not-found',
+      detail: 'There is no order with this id that has an invoice. It gets one when it ships.',
+    },
   });
   for (const step of ['process', 'ship']) await shop.act(shop.staff, id, step);
   const order = (await shop.view(customer, id)).body;
@@ -94,7 +97,7 @@ it('an order that ships has an invoice with the sums of the order, and its event
   expect(again.status).toBe(304);
 });
 
-it('staff see an invoice, and another customer gets the answer for an order that does not exist', async () => {
+it('staff see an invoice, and another customer gets the same response as for an order that does not exist', async () => {
   const id = await returns.ordered({ [mug]: 1 }, {}, 'shipped');
   expect((await invoiceOf(id, shop.staff)).status).toBe(200);
   const [foreign, absent] = [await invoiceOf(id, await shop.customer()), await invoiceOf(newId())];
