@@ -26,6 +26,7 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
       'stock.lines-released.v1',
       'notification.sent.v1',
       'account.erased.v1',
+      'stock.returned.v1',
     ],
     sends: [
       'order.created.v1',
@@ -37,6 +38,11 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
       'order.paid.v1',
       'refund.due.v1',
       'refund.done.v1',
+      'return.requested.v1',
+      'return.approved.v1',
+      'return.refused.v1',
+      'return.withdrawn.v1',
+      'return.received.v1',
     ],
   },
   catalogue: {
@@ -46,6 +52,7 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
       'order.shipped.v1',
       'order.cancelled.v1',
       'order.lines-cancelled.v1',
+      'return.received.v1',
     ],
     sends: [
       'stock.lines-released.v1',
@@ -55,6 +62,7 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
       'product.archived.v1',
       'stock.changed.v1',
       'stock.low.v1',
+      'stock.returned.v1',
     ],
   },
   notifications: {
@@ -70,6 +78,10 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
       'order.paid.v1',
       'refund.due.v1',
       'refund.done.v1',
+      'return.requested.v1',
+      'return.approved.v1',
+      'return.refused.v1',
+      'return.received.v1',
     ],
     sends: ['notification.sent.v1'],
   },

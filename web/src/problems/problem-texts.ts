@@ -193,7 +193,7 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
       'ambiguous which of them applies. Nothing was changed.',
     example:
       'Another rate has the same country, region, category and beginning. Nothing was changed. Change or archive it.',
-    remedy: 'The response names the other rate. Change or archive it, or send another beginning (`from`).',
+    remedy: 'The response names the other rate. Change or archive it, or send another beginning.',
   },
   'payment-due': {
     when: 'An order was to be processed that has to be paid first, and its payment is not recorded.',
