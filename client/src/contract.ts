@@ -2142,7 +2142,7 @@ export interface components {
             /** @description The lines and shipping, less the discounts, and the taxes when prices do not include them. */
             total: components["schemas"]["Money"];
             currency: components["schemas"]["Currency"];
-            /** @description The sentence about reverse charge */
+            /** @description The sentence about reverse charge, with `taxExempt`. */
             note?: string;
         };
         /**

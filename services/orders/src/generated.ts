@@ -730,7 +730,7 @@ export interface components {
             /** @description The lines and shipping, less the discounts, and the taxes when prices do not include them. */
             readonly total: components["schemas"]["Money"];
             readonly currency: components["schemas"]["Currency"];
-            /** @description The sentence about reverse charge */
+            /** @description The sentence about reverse charge, with `taxExempt`. */
             readonly note?: string;
         };
         /**

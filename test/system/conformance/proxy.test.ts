@@ -124,7 +124,14 @@ describe('a walk through Prism', () => {
 
   beforeAll(async () => {
     const { email } = await register();
-    await shop.grant(email, 'accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:read-all');
+    await shop.grant(
+      email,
+      'accounts:support',
+      'catalogue:write',
+      'orders:fulfil',
+      'orders:read-all',
+      'settings:write',
+    );
     staff = (await logIn(email)).access;
   });
 
@@ -221,16 +228,17 @@ describe('a walk through Prism', () => {
     const product = { name: 'Jug', brand: 'Acme', category: 'kitchen', price: 10, stock: 9 };
     const { body: jug } = await visit('createProduct', 201, { token: staff, body: product });
 
-    const place = async (quantity: number): Promise<{ orderId: string }> => {
+    const place = async (quantity: number): Promise<{ path: { orderId: string }; totalCost: unknown }> => {
       const body = { items: [{ productId: jug.id, quantity }] };
+      await visit('quoteOrder', 200, { body });
       const placed = await visit('createOrder', 201, { token, headers: { 'Idempotency-Key': newId() }, body });
-      return { orderId: String(placed.body.id) };
+      return { path: { orderId: String(placed.body.id) }, totalCost: placed.body.totalCost };
     };
-    const path = await place(2);
+    const { path, totalCost } = await place(2);
     await visit('listOrders', 200, { token, query: { status: 'pending', limit: '1' } });
     await visit('getOrder', 200, { token, path });
     await visit('getOrder', 404, { token, path: { orderId: newId() } });
-    const payment = { reference: newId(), amount: 20, currency: 'EUR' };
+    const payment = { reference: newId(), amount: totalCost, currency: 'EUR' };
     await visit('recordPayment', 200, { token: payer, path, body: payment });
     const line = { lines: [{ productId: jug.id, quantity: 1 }] };
     await visit('cancelOrder', 200, { token, path, body: line });
@@ -240,12 +248,44 @@ describe('a walk through Prism', () => {
     await visit('shipOrder', 200, { token: staff, path, body: { carrier: 'Post', tracking_number: '9900' } });
     await visit('deliverOrder', 200, { token: staff, path });
     await visit('getOrderHistory', 200, { token, path });
+    // The shop writes no invoices.
+    await visit('getInvoice', 404, { token, path });
 
-    const cancelled = await place(1);
+    const ask = async (): Promise<{ returnId: string }> => {
+      const lines = [{ productId: jug.id, quantity: 1, reason: 'damaged' }];
+      const { body } = await visit('createReturn', 201, { token, path, body: { lines } });
+      return { returnId: String(body.id) };
+    };
+    await visit('withdrawReturn', 200, { token, path: await ask() });
+    await visit('refuseReturn', 200, { token: staff, path: await ask(), body: { reason: 'It is used.' } });
+    const returned = await ask();
+    await visit('getReturn', 200, { token, path: returned });
+    await visit('listReturns', 200, { token, query: { limit: '2' } });
+    await visit('approveReturn', 200, { token: staff, path: returned });
+    const arrived = { lines: [{ productId: jug.id, quantity: 1, restock: true }] };
+    await visit('receiveReturn', 200, { token: staff, path: returned, body: arrived });
+
+    const { path: cancelled } = await place(1);
     await visit('cancelOrder', 200, { token, path: cancelled, body: { cancellation_reason: 'Ordered twice' } });
     await visit('cancelOrder', 204, { token, path: cancelled, headers: { Prefer: 'return=minimal' } });
     await visit('createOrder', 422, { token, body: { items: [{ productId: newId(), quantity: 1 }] } });
     await visit('listOrders', 200, { token: staff, query: { accountId: 'all', limit: '5' } });
+  });
+
+  it('a walk through Prism has no violation in the operations of the settings of prices', async () => {
+    const settings = [
+      ['ShippingMethod', 'shippingMethodId', { name: { en: 'Parcel' }, countries: ['CH'], price: 8 }, { price: 9 }],
+      ['TaxRate', 'taxRateId', { country: 'CH', rate: 8.1, name: 'MWST' }, { rate: 8.2 }],
+      ['Discount', 'discountId', { name: 'Ten', code: newId(), kind: 'percent', value: 10 }, { value: 11 }],
+    ] as const;
+    for (const [name, parameter, body, patch] of settings) {
+      const created = await visit(`create${name}`, 201, { token: staff, body });
+      const path = { [parameter]: String(created.body.id) };
+      await visit(`list${name}s`, 200, { token: staff });
+      await visit(`get${name}`, 200, { token: staff, path });
+      await visit(`update${name}`, 200, { token: staff, path, body: patch });
+      await visit(`archive${name}`, 204, { token: staff, path });
+    }
   });
 
   it('a walk through Prism visits every operation of the document', () => {
