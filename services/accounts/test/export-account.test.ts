@@ -7,6 +7,7 @@ import { newId } from '@shop/shared/runtime';
 import type { ServiceName } from '@shop/shared/shop';
 import { eventually, startServices, type TestClient } from '@shop/shared/testing';
 import { addDeliveredOrders } from '../../orders/test/delivered-orders.ts';
+import { staffScopes } from '../src/operator/staff-scopes.ts';
 import {
   auditOf,
   emailTokenOf,
@@ -395,15 +396,7 @@ describe('401', () => {
 describe('403', () => {
   it('GET /v1/accounts/{accountId}/export returns 403 for another account, with every scope, too', async () => {
     const [holder, other] = [await register(accounts), await register(accounts)];
-    const scopes = [
-      'accounts:support',
-      'catalogue:write',
-      'orders:fulfil',
-      'orders:read-all',
-      'payments:write',
-      'settings:write',
-    ];
-    for (const claims of [{}, { scopes }]) {
+    for (const claims of [{}, { scopes: staffScopes }]) {
       const token = await accounts.services.issuer.sign({ accountId: holder.id, loggedIn: true, ...claims });
       for (const path of [other.path, `/v1/accounts/${newId()}`]) {
         const { status, body } = await take(token, path);

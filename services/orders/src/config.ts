@@ -104,10 +104,11 @@ export function toInvoiceSettings({
   sellerTaxId,
   invoicePrefix,
 }: ReturnType<typeof readCommandConfig>): InvoiceSettings {
-  const seller = sellerName && {
+  if (sellerName === undefined) return { seller: undefined, prefix: invoicePrefix };
+  const seller = {
     name: sellerName,
     ...(sellerAddress && { address: sellerAddress }),
-    ...(sellerTaxId && { taxId: sellerTaxId }),
+    ...(sellerTaxId !== undefined && { taxId: sellerTaxId }),
   };
-  return { seller: seller || undefined, prefix: invoicePrefix };
+  return { seller, prefix: invoicePrefix };
 }

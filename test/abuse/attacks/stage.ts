@@ -1,5 +1,6 @@
 // Accounts, orders and the catalogue as real processes, with a customer, staff, and an order and a product to attack.
 import { join } from 'node:path';
+import { staffScopes } from '@shop/accounts/operator/values';
 import type { Node } from '@shop/shared/contract';
 import { readDocument } from '@shop/shared/contract';
 import {
@@ -46,14 +47,7 @@ export async function startStage(): Promise<Stage> {
   const accountId = String(registered.body.id);
   const customer = await services.issuer.sign({ accountId });
   const staff = await services.issuer.sign({
-    scopes: [
-      'accounts:support',
-      'catalogue:write',
-      'orders:fulfil',
-      'orders:read-all',
-      'payments:write',
-      'settings:write',
-    ],
+    scopes: staffScopes,
   });
   const product = { name: 'Cup', brand: 'Acme', category: 'kitchen', price: 9.99, status: 'active', stock: 1_000_000 };
   const created = await services.service('catalogue').client.post('/v1/products', { token: staff, body: product });

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { staffScopes } from '@shop/accounts/operator/values';
 import { loadContract, maxBodyBytes } from '@shop/shared/contract';
 import { newId } from '@shop/shared/runtime';
 import type { ServiceName } from '@shop/shared/shop';
@@ -33,14 +34,7 @@ beforeAll(async () => {
   accountId = newId();
   token = await shop.issuer.sign({
     accountId,
-    scopes: [
-      'accounts:support',
-      'catalogue:write',
-      'orders:fulfil',
-      'orders:read-all',
-      'payments:write',
-      'settings:write',
-    ],
+    scopes: staffScopes,
   });
 });
 afterAll(() => shop?.stop());

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { staffScopes } from '@shop/accounts/operator/values';
 import { createServiceTokens } from '@shop/shared/auth';
 import { type ContractOperation, dereference, loadContract, toNode } from '@shop/shared/contract';
 import { Problem } from '@shop/shared/problem';
@@ -95,14 +96,6 @@ function largestOf(document: Readonly<Record<string, unknown>>, operation: Contr
 let shop: TestServices;
 let gateway: TestGateway;
 const accountId = newId();
-const scopes = [
-  'accounts:support',
-  'catalogue:write',
-  'orders:fulfil',
-  'orders:read-all',
-  'payments:write',
-  'settings:write',
-];
 
 beforeAll(async () => {
   const config = join(root, 'gateway/config');
@@ -150,7 +143,7 @@ describe.each(cases)('$operationId', (operation) => {
   it.each(framings)(
     'the service accepts the largest body up to the limit of the operation, and no more, %s',
     async (_name, isChunked) => {
-      const token = await shop.issuer.sign({ accountId, scopes });
+      const token = await shop.issuer.sign({ accountId, scopes: staffScopes });
       const { url } = shop.service(service);
       // An e-mail address can be registered once, and a sku and a variant used once, so letters differ in each framing.
       const text = largest
@@ -172,7 +165,7 @@ describe.each(cases.filter(({ internal }) => !internal))('$operationId', (operat
   it.each(framings)(
     'the gateway forwards the largest body up to the limit of the operation, and no more, %s',
     async (_name, isChunked) => {
-      const token = await gateway.issuer.sign({ accountId, scopes });
+      const token = await gateway.issuer.sign({ accountId, scopes: staffScopes });
       const { seen } = gateway.service;
       const text = padded(largest, maxBytes);
       expect(await send(gateway.url, token, operation, text, isChunked)).toMatchObject({ status: 200 });

@@ -7,7 +7,9 @@ import { dereference, maxBodyBytes, type Node, toNode } from '@shop/shared/contr
  */
 const alphabet = ['\u{20000}', '0'];
 const email = `${'\u{20000}'.repeat(250)}@b.c`;
-/** 64 bytes before the `@`, and labels that have 57 bytes in ASCII, so 242 of the 254 bytes that an address may have. */
+/**
+ * 64 bytes before the `@`, and labels that have 57 bytes in ASCII, so 242 of the 254 bytes that an address may have.
+ */
 const registeredEmail = `${'\u{20000}'.repeat(16)}@${`${'\u{20000}'.repeat(50)}.`.repeat(3)}com`;
 /** In euros; the largest one depends on the currency. */
 const largestPrice = 999_999_999.99;

@@ -1,6 +1,7 @@
 // A stand-in for Stripe, which runs as a process of its own. It implements what the adapter uses of the documented API:
-// form-encoded requests, payment intents, refunds, lists with `has_more`, the search, idempotency keys, and webhooks with
-// signatures that are sent again until they are accepted. Paths under /test/ are what customers, banks and staff do.
+// form-encoded requests, payment intents, refunds, lists with `has_more`, the search, idempotency keys, and webhooks
+// with signatures that are sent again until they are accepted. Paths under /test/ are what customers, banks and staff
+// do.
 //   responses: every sixth change is made, but its response is lost; every sixth gets 500 before it is made
 //   webhooks: late, twice, out of order, or never
 //   refunds: succeeded at once, after a while, or failed after a while
@@ -8,18 +9,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
 /** The part of the package that this file uses. The package is installed when the tests run. */
 interface Signing {
   readonly webhooks: { generateTestHeaderString(of: { payload: string; secret: string }): string };
 }
-const example = fileURLToPath(new URL('../../../examples/stripe/', import.meta.url));
-const stripe = createRequire(example)('stripe') as Signing;
+const stripe = createRequire(new URL('../../../examples/stripe/', import.meta.url))('stripe') as Signing;
 const { WEBHOOK_URL = '', WEBHOOK_SECRET = '', SECRET_KEY = '', FAULTS = 'off' } = process.env;
 
-export type WebhookFault = 'none' | 'late' | 'twice' | 'out-of-order' | 'silent';
 const webhookFaults = ['none', 'late', 'twice', 'out-of-order', 'silent'] as const;
+export type WebhookFault = (typeof webhookFaults)[number];
 
 export interface Intent {
   readonly id: string;

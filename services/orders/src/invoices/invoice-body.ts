@@ -2,8 +2,8 @@
 import type { LockedOrder, Orders } from '../order/order.ts';
 import { hasUnits, type OrderLine, toUnits } from '../order/order-lines.ts';
 import { toItems, toPrices } from '../order/order-prices.ts';
+import { totalsAfterReturns, totalsOfOrder } from '../order/order-totals.ts';
 import type { Amounts, Totals } from '../pricing/pricing.ts';
-import { plainPricing, remainingTotals } from '../pricing/totals.ts';
 import type { InvoiceBody } from './invoice.ts';
 
 type Sums = Omit<InvoiceBody, 'seller' | 'buyer' | 'orderId' | 'orderedAt' | 'invoiceNumber' | 'returnId'>;
@@ -12,21 +12,17 @@ const reverseCharge = 'Reverse charge: the customer owes the tax.';
 
 /** Returns the sums of the units that ship. */
 export function sumsOfShipment(orders: Orders, order: LockedOrder, lines: readonly OrderLine[]): Sums {
-  const gone = lines.map(({ cancelledQuantity }) => cancelledQuantity);
-  return toSums(orders, order, lines, remainingTotals(order.pricing ?? plainPricing(lines), gone));
+  return toSums(orders, order, lines, totalsOfOrder(order, lines).totals);
 }
 
 /** Returns the sums of the units that came back between two states of the lines: the difference of their totals. */
 export function sumsOfReturn(orders: Orders, order: LockedOrder, { before, after, keepShipping }: ReturnedLines): Sums {
-  const totalsOf = (lines: readonly OrderLine[]): Totals => {
-    const gone = lines.map(({ cancelledQuantity, returnedQuantity }) => cancelledQuantity + returnedQuantity);
-    return remainingTotals(order.pricing ?? plainPricing(lines), gone, { keepShipping });
-  };
+  const left = (lines: readonly OrderLine[]): Totals => totalsAfterReturns(order, lines, keepShipping);
   const returned = before.map((line, index) => {
     const quantity = (after[index]?.returnedQuantity ?? line.returnedQuantity) - line.returnedQuantity;
     return { ...line, quantity };
   });
-  return toSums(orders, order, returned, difference(totalsOf(before), totalsOf(after)));
+  return toSums(orders, order, returned, difference(left(before), left(after)));
 }
 
 export interface ReturnedLines {

@@ -2,12 +2,12 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import { appendEvent } from '@shop/shared/events';
 import { type Fault, Problem } from '@shop/shared/problem';
-import { plainPricing, remainingTotals } from '../pricing/totals.ts';
 import type { Cause, ChangedOrder } from './change-status.ts';
 import type { LockedOrder, Orders } from './order.ts';
 import { hasUnits, type OrderLine, readLines, toItem, toUnits } from './order-lines.ts';
 import { findPayment, type OrderPayment, oweRefund, refundFor, waivePayment } from './order-payment.ts';
 import { toItems, toPrices, toStoredPrices } from './order-prices.ts';
+import { totalsOfOrder } from './order-totals.ts';
 import { recordCancellation, requireCancellable } from './record-cancellation.ts';
 
 /** Units of a product in the request. The request may contain a product more than once. */
@@ -45,10 +45,8 @@ export async function cancelLines(
   });
   if (!reduced.some(hasUnits)) return recordCancellation(tx, cause, order, { actor, reason });
 
-  const gone = reduced.map(({ cancelledQuantity }) => cancelledQuantity);
-  const totals = remainingTotals(order.pricing ?? plainPricing(present), gone);
+  const { totals, priced } = totalsOfOrder(order, reduced);
   const { totalMinor } = totals;
-  const priced = order.pricing === null ? undefined : { pricing: order.pricing, totals };
   const prices = toStoredPrices(orders, { lines: reduced, priced });
   const { version, changedAt } = await reduceLines(tx, cause, order, { actor, reason, units, totalMinor, prices });
   const payment = await findPayment(tx, order);

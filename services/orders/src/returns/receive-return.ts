@@ -1,5 +1,5 @@
-// Records the units of a locked return that arrived: the order shows them, what was paid for them becomes due as a refund,
-// and the catalogue gets the event for the stock.
+// Records the units of a locked return that arrived: the order shows them, what was paid for them becomes due as a
+// refund, and the catalogue gets the event for the stock.
 import { sql, type Transaction } from '@shop/shared/database';
 import { type Fault, Problem } from '@shop/shared/problem';
 import type { components } from '../generated.ts';
@@ -9,7 +9,7 @@ import type { LockedOrder, Orders } from '../order/order.ts';
 import { type OrderLine, readLines } from '../order/order-lines.ts';
 import { findPayment, oweRefund, refundFor } from '../order/order-payment.ts';
 import { toStoredPrices } from '../order/order-prices.ts';
-import { plainPricing, remainingTotals } from '../pricing/totals.ts';
+import { totalsAfterReturns, totalsOfOrder } from '../order/order-totals.ts';
 import { type Change, isToBecome, updateReturn } from './change-return.ts';
 import { requireOnce } from './request-return.ts';
 import type { LockedReturn, ReturnLine } from './return.ts';
@@ -37,7 +37,7 @@ export const receiveWith =
       const returnedQuantity = line.returnedQuantity + (units.get(line.productId) ?? 0);
       return { ...line, returnedQuantity };
     });
-    const priceOf = (left: readonly OrderLine[]): number => totalOf(order, left, keepShipping);
+    const priceOf = (left: readonly OrderLine[]): number => totalsAfterReturns(order, left, keepShipping).totalMinor;
     const costMinor = priceOf(before) - priceOf(after);
     const payment = await findPayment(tx, order);
     const refund = refundFor(order, payment, costMinor);
@@ -99,24 +99,14 @@ function toReceived({ lines }: LockedReturn, given: readonly ReceivedLine[]): Re
   });
 }
 
-/** Returns what the customer pays for the units that were neither cancelled nor returned. */
-function totalOf({ pricing }: LockedOrder, lines: readonly OrderLine[], keepShipping: boolean): number {
-  const gone = lines.map(({ cancelledQuantity, returnedQuantity }) => cancelledQuantity + returnedQuantity);
-  return remainingTotals(pricing ?? plainPricing(lines), gone, { keepShipping }).totalMinor;
-}
-
 /** The order shows the units that came back. Its amounts stay, because they are those of what was shipped. */
 async function updateOrder(
   tx: Transaction,
   orders: Orders,
-  { id, accountId, pricing }: LockedOrder,
+  order: LockedOrder,
   lines: readonly OrderLine[],
 ): Promise<void> {
-  const gone = lines.map(({ cancelledQuantity }) => cancelledQuantity);
-  const prices = toStoredPrices(orders, {
-    lines,
-    priced: pricing === null ? undefined : { pricing, totals: remainingTotals(pricing, gone) },
-  });
+  const prices = toStoredPrices(orders, { lines, priced: totalsOfOrder(order, lines).priced });
   await sql(
     tx,
     `WITH lines AS (
@@ -127,8 +117,8 @@ async function updateOrder(
      UPDATE orders SET prices = $3::json, version = version + 1, updated_at = greatest(now(), updated_at)
      WHERE id = $1 AND account_id = $2`,
     [
-      id,
-      accountId,
+      order.id,
+      order.accountId,
       prices === undefined ? null : JSON.stringify(prices),
       lines.map(({ productId }) => productId),
       lines.map(({ returnedQuantity }) => returnedQuantity),
