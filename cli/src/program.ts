@@ -6,8 +6,8 @@ import { Command } from 'commander';
 import { root } from './shop/root.ts';
 
 /**
- * The commands in the order of the help: the description of each, and its modules, which are loaded only when the command
- * is needed.
+ * The commands in the order of the help: the description of each, and its modules, which are loaded only when the
+ * command is needed.
  */
 const commands: Readonly<Record<string, readonly [description: string, load: () => Promise<Command>]>> = {
   status: [

@@ -1,5 +1,5 @@
-// The settings of all processes are checked before a start, and by the doctor: the variables of each process, of its log
-// and of telemetry.
+// The settings of all processes are checked before a start, and by the doctor: the variables of each process, of its
+// log and of telemetry.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

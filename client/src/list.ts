@@ -80,8 +80,8 @@ type Given<Id extends OperationId> = operations[Id]['parameters'] extends { read
   : [criteria?: ListOf<Id>['criteria']];
 
 /**
- * All items that meet the criteria. Further pages are requested as the items are read. A TypeError is thrown for an empty
- * list in the criteria.
+ * All items that meet the criteria. Further pages are requested as the items are read. A TypeError is thrown for an
+ * empty list in the criteria.
  */
 export interface List<Id extends OperationId> {
   <Only extends Field<Id> = Field<Id>>(

@@ -33,8 +33,8 @@ export const temporaryStatuses: ReadonlySet<number> = new Set([429, 502, 503, 50
 
 /**
  * Returns a `send` that repeats a request after 429; after 502, 503, 504 or a lost connection when the request is safe,
- * searches products, calculates a price, obtains or revokes tokens, or has an `Idempotency-Key`; and after 409 `request-in-progress` when
- * it has the key. It waits for the time of `Retry-After`, and longer before each attempt.
+ * searches products, calculates a price, obtains or revokes tokens, or has an `Idempotency-Key`; and after 409
+ * `request-in-progress` when it has the key. It waits for the time of `Retry-After`, and longer before each attempt.
  */
 export function repeating(send: Send, { attempts, longestWait }: RepeatOptions): RepeatingSend {
   return async (request, signal, mayRepeat = () => true) => {

@@ -1,6 +1,6 @@
-// Random walks of orders with every part of a price: placed, paid, cancelled in parts, shipped, returned in parts and paid
-// back. After each walk the money adds up to the cent and the stock to the unit. ORDER_WALKS sets how many there are, and
-// ORDER_WALKS_SEED which.
+// Random walks of orders with every part of a price: placed, paid, cancelled in parts, shipped, returned in parts and
+// paid back. After each walk the money adds up to the cent and the stock to the unit. ORDER_WALKS sets how many there
+// are, and ORDER_WALKS_SEED which.
 import { expect, it } from '@jest/globals';
 import { type AnswerBody, eventually } from '@shop/shared/testing';
 import { booksOf } from '../../services/orders/test/payment-books.ts';

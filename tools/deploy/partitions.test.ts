@@ -1,5 +1,5 @@
-// Orders split by account, as docs/growing/partitions.md describes: the service runs on hash partitions without a change, and its
-// work for one account uses only that account's partition.
+// Orders split by account, as docs/growing/partitions.md describes: the service runs on hash partitions without a
+// change, and its work for one account uses only that account's partition.
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -21,8 +21,8 @@ const tables = [
   'invoices',
 ];
 /**
- * Payments are excluded from the comparisons, because customers do not report them, and the shop continuously looks for unpaid
- * orders, and for old invoices, of all accounts.
+ * Payments are excluded from the comparisons, because customers do not report them, and the shop continuously looks for
+ * unpaid orders, and for old invoices, of all accounts.
  */
 const isCompared = (name: string): boolean => !/^(order_payments|payment_ledger|invoices)_/.test(name);
 

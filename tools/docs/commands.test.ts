@@ -46,7 +46,9 @@ function commandOf(words: readonly string[]): { command: Command; name: string }
   return { command, name: path.join(' ') };
 }
 
-/** A command of a text as words, without its prefix and the comment behind it; undefined when it is another program's. */
+/**
+ * A command of a text as words, without its prefix and the comment behind it; undefined when it is another program's.
+ */
 function wordsOf(text: string, names: ReadonlySet<string>): string[] | undefined {
   if (!/^[a-z]/.test(text)) return undefined;
   const plain = text.replace(/\s+#.*$/, '').replace(/^(?:npm run shop -- |shop )/, '');
@@ -241,7 +243,9 @@ describe('a running shop', () => {
     return email;
   }
 
-  /** The words of a command with values for what they leave open: words in capital letters, ids, addresses and files. */
+  /**
+   * The words of a command with values for what they leave open: words in capital letters, ids, addresses and files.
+   */
   async function filled(words: readonly string[]): Promise<string[]> {
     const { name } = commandOf(words);
     const subject = subjects.find(([pattern]) => pattern.test(name))?.[1];

@@ -36,7 +36,10 @@ const operations = Object.entries(toNode(document.paths)).flatMap(([path, item])
 
 const contents = contentsOf(document);
 
-/** Returns for each source file its problem codes and sentences. Each `${…}` is replaced by one word, or by a list of words. */
+/**
+ * Returns for each source file its problem codes and sentences. Each `${…}` is replaced by one word, or by a list of
+ * words.
+ */
 const said = globSync('{gateway/src,web/src,shared/src,services/*/src}/**/*.ts', { cwd: root })
   .filter((path) => !path.endsWith('problem-texts.ts'))
   .flatMap((path) => {

@@ -1,5 +1,5 @@
-// `returns`: lists and shows the returns of all accounts, and approves, refuses and receives them as staff does over the
-// API.
+// `returns`: lists and shows the returns of all accounts, and approves, refuses and receives them as staff does over
+// the API.
 import type { Return, ReturnSelection } from '@shop/orders/operator';
 import { returnStatuses } from '@shop/orders/operator/values';
 import { StartError } from '@shop/shared/runtime';

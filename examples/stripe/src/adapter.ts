@@ -14,7 +14,9 @@ export interface AdapterOptions {
   readonly log: (text: string) => void;
 }
 
-/** `foreign`: the money is not for an order of the shop. `refused`: the shop did not record it; the reason is logged. */
+/**
+ * `foreign`: the money is not for an order of the shop. `refused`: the shop did not record it; the reason is logged.
+ */
 export type Outcome = 'recorded' | 'foreign' | 'refused';
 
 export type Adapter = ReturnType<typeof createAdapter>;
@@ -72,7 +74,10 @@ export function createAdapter({ asMachine, provider, lookBackDays, log }: Adapte
     return 'recorded';
   }
 
-  /** Handles everything of the last days that a report may have missed. @throws when the shop or the provider is unavailable */
+  /**
+   * Handles everything of the last days that a report may have missed. @throws when the shop or the provider is
+   * unavailable
+   */
   async function reconcile(): Promise<void> {
     for await (const movement of provider.movementsSince(lookBack())) {
       if (movement.state === 'done') await record(movement);

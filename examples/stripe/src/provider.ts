@@ -38,7 +38,8 @@ export interface Provider {
     readonly currency: string;
   }): Promise<object>;
   /**
-   * Reads the body of a webhook, and the state that its payment or refund has now. Undefined when it is about anything else.
+   * Reads the body of a webhook, and the state that its payment or refund has now. Undefined when it is about anything
+   * else.
    * @throws UnverifiedError when the provider has not signed the body
    */
   readReport(body: Buffer, signature: string): Promise<Movement | undefined>;

@@ -91,7 +91,8 @@ export function createStripe({ secretKey, webhookSecret, apiBase }: StripeSettin
 
     async refund({ payment, orderId, amount, key }) {
       // Stripe repeats the first result of a key for a day, also a 500, after which it is unknown whether the refund
-      // was made. So a refund with such a result is tried again after a day. https://docs.stripe.com/api/idempotent_requests
+      // was made. So a refund with such a result is tried again after a day.
+      // https://docs.stripe.com/api/idempotent_requests
       const refund = { payment_intent: payment, amount, metadata: { orderId } };
       await stripe.refunds.create(refund, { idempotencyKey: key });
     },

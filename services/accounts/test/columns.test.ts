@@ -1,5 +1,6 @@
 // Every line of the table of account columns, in every operation, and every column of accounts. export-account.test.ts
-// proves that the holder gets every column, and test/system/erasure.test.ts that nothing of them is left after an erasure.
+// proves that the holder gets every column, and test/system/erasure.test.ts that nothing of them is left after an
+// erasure.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startServices } from '@shop/shared/testing';
 import { accountColumns } from '../src/account/account-columns.ts';

@@ -1,4 +1,5 @@
-// Requests and steps of returns race with each other. No unit is returned twice, and refund and stock follow one outcome.
+// Requests and steps of returns race with each other. No unit is returned twice, and refund and stock follow one
+// outcome.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { connectTestTransport, eventually } from '@shop/shared/testing';
 import { verifyStock } from '../../catalogue/src/operator/index.ts';

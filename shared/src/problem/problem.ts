@@ -62,7 +62,9 @@ export type ProblemCode = keyof typeof problems;
  */
 export const maxFaults = 100;
 
-/** Joins two lists of faults. A further fault at a pointer with an earlier one is omitted: it only follows from that. */
+/**
+ * Joins two lists of faults. A further fault at a pointer with an earlier one is omitted: it only follows from that.
+ */
 export function joinedFaults(found: readonly Fault[], further: readonly Fault[]): Fault[] {
   const pointers = new Set(found.map(({ pointer }) => pointer));
   return [...found, ...further.filter(({ pointer }) => pointer === undefined || !pointers.has(pointer))];

@@ -1,4 +1,5 @@
-// What all services of this shop agree on: its currency, countries, e-mail addresses, log-ins, services and installation.
+// What all services of this shop agree on: its currency, countries, e-mail addresses, log-ins, services and
+// installation.
 
 export { country, countryExpected, isCountry } from './country.ts';
 export { currency, findDecimals } from './currency.ts';

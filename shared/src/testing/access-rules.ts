@@ -1,5 +1,6 @@
 // Access rules: the status that an operation returns to each kind of caller, for an own, a foreign and a missing
-// resource. Each service defines the rules of its operations in test/access-rules.ts, and test/system/access tests them.
+// resource. Each service defines the rules of its operations in test/access-rules.ts, and test/system/access tests
+// them.
 
 /** Each kind of caller with the scopes of its token. */
 const scopes = {

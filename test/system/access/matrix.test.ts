@@ -306,7 +306,9 @@ describe.each(internal)('$operationId, which is internal, does not exist at the 
   });
 });
 
-/** The operations that do not do what their method says: a search only reads, and an export is written to the audit log. */
+/**
+ * The operations that do not do what their method says: a search only reads, and an export is written to the audit log.
+ */
 const exceptions: readonly string[] = ['searchProducts', 'quoteOrder', 'exportAccount'];
 
 // The last test: no other one can use the services afterwards.

@@ -1,5 +1,5 @@
-// A page of another origin uses the compiled client in a real browser. `npm start` allows the pages of http://localhost,
-// and no others.
+// A page of another origin uses the compiled client in a real browser. `npm start` allows the pages of
+// http://localhost, and no others.
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

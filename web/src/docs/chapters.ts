@@ -7,7 +7,10 @@ import { type Guide, renderGuide } from './guide.ts';
 import { problemList } from './problem-list.ts';
 import { settingList } from './setting-list.ts';
 
-/** The names of the guides for clients in the order of the navigation. Each is a file `<name>.md` in the folder of the guides. */
+/**
+ * The names of the guides for clients in the order of the navigation. Each is a file `<name>.md` in the folder of the
+ * guides.
+ */
 export const guideNames = [
   'getting-started',
   'accounts',

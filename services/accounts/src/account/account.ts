@@ -125,7 +125,8 @@ function tagOf({ id, version }: Account): string {
 }
 
 /**
- * Compares `If-Match` with the tag of the account, and with its version alone, which releases until 1.1 sent as the tag.
+ * Compares `If-Match` with the tag of the account, and with its version alone, which releases until 1.1 sent as the
+ * tag.
  * @throws Problem 412 for another version
  */
 export function requireAccountMatch({ headers }: Pick<OperationRequest, 'headers'>, account: Account): void {

@@ -30,8 +30,8 @@ const readLines = {
 type ProductRow = (Omit<LineRow, 'quantity'> & { readonly reservable: number }) | { readonly productId: null };
 
 /**
- * 200 with all lines in their order, each with the facts of its product, and the fault if it cannot be reserved; and with
- * every limit of the account that the reservation would exceed.
+ * 200 with all lines in their order, each with the facts of its product, and the fault if it cannot be reserved; and
+ * with every limit of the account that the reservation would exceed.
  */
 export const priceProducts: Operation<'priceProducts'> = async ({ body }, { database }) => {
   const { account, lines: wanted } = body;

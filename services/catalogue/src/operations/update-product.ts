@@ -27,8 +27,8 @@ interface LockedRow extends WrittenRow {
 
 /**
  * 200 with the whole product, which is restored when it was archived and `archived` is false; 412 when `If-Match` is
- * stale; 409 when the `sku` or the `variant` belongs to another product, or when the stock is not the expected one or would be less than
- * the units that orders reserved.
+ * stale; 409 when the `sku` or the `variant` belongs to another product, or when the stock is not the expected one or
+ * would be less than the units that orders reserved.
  */
 export const updateProduct: Operation<'updateProduct'> = async (request, context) => {
   const {

@@ -56,7 +56,9 @@ export async function seedProducts(environment: Environment, options: SeedOption
   return withCatalogue(environment, (pool, decimals) => addSampleProducts(pool, decimals, options));
 }
 
-/** Adds sample products and the products of the guides' examples to a new shop, unless the catalogue has any products. */
+/**
+ * Adds sample products and the products of the guides' examples to a new shop, unless the catalogue has any products.
+ */
 export async function seedDemo(environment: Environment): Promise<void> {
   await withCatalogue(environment, async (pool, decimals) => {
     if ((await pool.query('SELECT 1 FROM products LIMIT 1')).rows.length > 0) return;

@@ -60,9 +60,9 @@ export function withVariants(spec: CollectionSpec<unknown>): CollectionSpec<unkn
 export const variantsDigits = "lpad((hashtextextended(variants, 0) & 9223372036854775807)::text, 19, '0')";
 
 /**
- * Locks the groups of these products and further ones, and then the products with all others of the groups, in the order
- * of their ids, as reservations do. Call it before another lock is taken. A transaction that changes a variant, or
- * whether it is visible, then locks the former and the new lead in this order.
+ * Locks the groups of these products and further ones, and then the products with all others of the groups, in the
+ * order of their ids, as reservations do. Call it before another lock is taken. A transaction that changes a variant,
+ * or whether it is visible, then locks the former and the new lead in this order.
  * @returns the locked groups
  */
 export async function lockGroups(
@@ -126,7 +126,9 @@ export async function refuseUsedVariant(
 
 export const findVariant = "SELECT id FROM products WHERE variant_key = md5(($1::jsonb - 'lead')::text) AND id <> $2";
 
-/** @throws Problem `invalid-request` when a merge patch results in a variant without a group, or too few or many options */
+/**
+ * @throws Problem `invalid-request` when a merge patch results in a variant without a group, or too few or many options
+ */
 export function refuseIncompleteVariant({ variant }: ProductInput): void {
   if (variant === undefined) return;
   const { group, options }: Partial<typeof variant> = variant;

@@ -6,8 +6,8 @@ import { appendStockEvents, type MovedStock } from './stock-events.ts';
 import { enterReceived, type MovementCause } from './stock-ledger.ts';
 
 /**
- * Adds the units of all products or of none, and returns whether it did. It does not for an unknown product, and for one
- * that would exceed the largest stock. New units are first assigned to orders that were promised beyond the stock.
+ * Adds the units of all products or of none, and returns whether it did. It does not for an unknown product, and for
+ * one that would exceed the largest stock. New units are first assigned to orders that were promised beyond the stock.
  */
 export async function restock(tx: Transaction, units: readonly OrderedUnits[], cause: MovementCause): Promise<boolean> {
   const ids = units.map(({ productId }) => productId);

@@ -22,8 +22,8 @@ const reservationKey = /^reservations(_\d+)?_pkey$/;
 
 /**
  * Returns 201 with the order and its address; 409 when stock is missing, a price is not the expected one, the discount
- * does not apply, or the account would exceed a limit; 422 for a product that cannot be ordered, or not be sent there. When a process dies, a retry with the same
- * idempotency key leads to exactly one order or to none.
+ * does not apply, or the account would exceed a limit; 422 for a product that cannot be ordered, or not be sent there.
+ * When a process dies, a retry with the same idempotency key leads to exactly one order or to none.
  */
 export const createOrder: Operation<'createOrder'> = async (request, context) => {
   const expected = readExpectedPrices(request, context);

@@ -1,4 +1,5 @@
-// GET /v1/returns: one page of the caller's returns; for staff also of the returns of another account, or of all accounts.
+// GET /v1/returns: one page of the caller's returns; for staff also of the returns of another account, or of all
+// accounts.
 import { fromQuery, readPage } from '@shop/shared/collection';
 import { requireCaller } from '@shop/shared/http';
 import type { Operation } from '../context.ts';

@@ -1,5 +1,5 @@
-// Lets operators list, show, approve, refuse and receive the returns of all accounts, by the rules of the API. No service
-// has to run: the next relay that runs publishes the events.
+// Lets operators list, show, approve, refuse and receive the returns of all accounts, by the rules of the API. No
+// service has to run: the next relay that runs publishes the events.
 import { requestIdentity } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import { type Environment, StartError } from '@shop/shared/runtime';

@@ -13,7 +13,8 @@ function majorSql(column: string, decimals: number): string {
 
 export function linesSql(decimals: number): string {
   const major = (column: string) => majorSql(column, decimals);
-  // Most orders have no prices, and most lines no cancelled units. Their objects are built without a check of each member.
+  // Most orders have no prices, and most lines no cancelled units. Their objects are built without a check of each
+  // member.
   return `coalesce(prices -> 'itemsSummary', (SELECT json_agg(CASE cancelled_quantity + returned_quantity
       WHEN 0 THEN json_build_object(
         'productId', product_id, 'name', name, 'quantity', quantity,

@@ -84,8 +84,8 @@ export async function changePayment(
 }
 
 /**
- * Returns the amount that cancelled or returned units make due as a refund, as events show it. Undefined when nothing was paid for
- * them.
+ * Returns the amount that cancelled or returned units make due as a refund, as events show it. Undefined when nothing
+ * was paid for them.
  */
 export function refundFor(order: LockedOrder, payment: OrderPayment | undefined, minor: number) {
   if (!payment?.paidAt || minor === 0) return undefined;

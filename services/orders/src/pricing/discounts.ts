@@ -7,7 +7,10 @@ export function linePrices(lines: readonly PricingLine[]): bigint[] {
   return lines.map(({ unitPriceMinor, quantity }) => BigInt(unitPriceMinor) * BigInt(quantity));
 }
 
-/** Returns why a discount does not apply to an order; undefined when it applies. Its period includes `from`, not `until`. */
+/**
+ * Returns why a discount does not apply to an order; undefined when it applies. Its period includes `from`, not
+ * `until`.
+ */
 export function unmetCondition(discount: Discount, { lines, at }: PricingInput): DiscountNotApplicable | undefined {
   const kind = 'discount-not-applicable';
   const { from, until, minimumMinor = 0 } = discount;
@@ -20,7 +23,8 @@ export function unmetCondition(discount: Discount, { lines, at }: PricingInput):
 
 /**
  * Returns the sets of discounts that may be used together, in the order in which they are applied: all combinable ones,
- * each discount alone, and none. Percentages are applied first, then amounts, then free shipping, and the oldest id first.
+ * each discount alone, and none. Percentages are applied first, then amounts, then free shipping, and the oldest id
+ * first.
  */
 export function combinations(discounts: readonly Discount[]): Discount[][] {
   const kinds = ['percent', 'amount', 'free-shipping'];
@@ -32,8 +36,9 @@ export function combinations(discounts: readonly Discount[]): Discount[][] {
 }
 
 /**
- * Returns what each discount takes from each line. A percentage is of the prices before discounts and is rounded once, half
- * away from zero. A discount takes at most what the ones before it left of its lines, and is shared in proportion to that.
+ * Returns what each discount takes from each line. A percentage is of the prices before discounts and is rounded once,
+ * half away from zero. A discount takes at most what the ones before it left of its lines, and is shared in proportion
+ * to that.
  */
 export function discountShares(lines: readonly PricingLine[], discounts: readonly Discount[]): bigint[][] {
   const prices = linePrices(lines);

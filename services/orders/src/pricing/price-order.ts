@@ -39,9 +39,10 @@ interface Candidate {
 /**
  * Returns what an order costs, and everything that prevents it from being placed.
  *
- * Combination of discounts: all combinable ones that apply are used together, or one alone, or none, whichever costs the
- * customer least, shipping and taxes included. Of equal totals the one with the given code is used, then the one with the
- * oldest id. A discount that takes nothing is left out. So `pricing.discounts` lacks the given one when others save more.
+ * Combination of discounts: all combinable ones that apply are used together, or one alone, or none, whichever costs
+ * the customer least, shipping and taxes included. Of equal totals the one with the given code is used, then the one
+ * with the oldest id. A discount that takes nothing is left out. So `pricing.discounts` lacks the given one when others
+ * save more.
  */
 export function priceOrder(input: PricingInput, settings: PricingSettings): PricedOrder {
   const destination = destinationOf(input, settings);

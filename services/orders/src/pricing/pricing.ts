@@ -69,7 +69,7 @@ export interface Discount {
   };
   readonly from?: Date;
   readonly until?: Date;
-  /** The number of orders that can use the discount. Absent: any number. */
+  /** The number of orders that can use the discount. Absent: no bound. */
   readonly uses?: number;
   readonly usesPerAccount?: number;
   /** Whether the discount can be used together with other combinable discounts. */
@@ -114,7 +114,10 @@ export type PricingFault = NotDelivered | DiscountNotApplicable | { readonly kin
 
 export interface NotDelivered {
   readonly kind: 'not-delivered-there';
-  /** `weight`: methods serve the country, but the order is too heavy for them. All reasons concern the chosen method alone, if any. */
+  /**
+   * `weight`: methods serve the country, but the order is too heavy for them. All reasons concern the chosen method
+   * alone, if any.
+   */
   readonly reason: 'unknown-method' | 'country' | 'weight';
   /** The countries that the chosen method serves, or else all methods. Absent when it is every country. */
   readonly countries?: readonly string[];
@@ -138,7 +141,9 @@ export interface Pricing {
   readonly taxes: PricingSettings['taxes'];
   readonly isTaxExempt?: true;
   readonly discounts: readonly { readonly id: string; readonly name: string; readonly code?: string }[];
-  /** The ids of the discounts whose use was counted when the order was placed, and is given back when it is cancelled. */
+  /**
+   * The ids of the discounts whose use was counted when the order was placed, and is given back when it is cancelled.
+   */
   readonly counted?: readonly string[];
   /** The tax rates of the lines and of shipping, each once. Empty with `isTaxExempt`. */
   readonly rates: readonly { readonly name: string; readonly rate: string }[];

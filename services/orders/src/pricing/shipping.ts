@@ -10,7 +10,10 @@ export interface Delivery {
   readonly fault?: NotDelivered;
 }
 
-/** Returns the methods that deliver an order to a place: the chosen one, or all that serve the country and bear the weight. */
+/**
+ * Returns the methods that deliver an order to a place: the chosen one, or all that serve the country and bear the
+ * weight.
+ */
 export function deliveryOf(input: PricingInput, settings: PricingSettings, { country }: Destination): Delivery {
   const shipped = input.lines.filter((line) => line.shipped);
   const weightGrams = shipped.reduce((total, line) => total + (line.weightGrams ?? 0) * line.quantity, 0);

@@ -23,8 +23,9 @@ const hundredPercent = 1_000_000n;
  * The taxables share it by largest remainder. Rates with the same name and percentage count as one.
  *
  * A customer who is exempt pays no tax, and no rate is named. When prices contain the tax, their tax is what the price
- * falls by: under the reverse charge the taxable amount is the price without VAT (Directive 2006/112/EC, articles 73 and 78
- * point (a)). It is the tax that others would pay for the same address, and rounded the same, so both prices differ by it.
+ * falls by: under the reverse charge the taxable amount is the price without VAT (Directive 2006/112/EC, articles 73
+ * and 78 point (a)). It is the tax that others would pay for the same address, and rounded the same, so both prices
+ * differ by it.
  */
 export function taxesOf(
   taxables: readonly Taxable[],
@@ -60,8 +61,8 @@ function untaxed(taxables: readonly Taxable[]): Taxes {
 }
 
 /**
- * Returns the rate of a category: one of the region before one of the country, of those that have begun the one that began
- * last. Undefined when none applies.
+ * Returns the rate of a category: one of the region before one of the country, of those that have begun the one that
+ * began last. Undefined when none applies.
  */
 function rateOf(category: string, at: Date, rates: readonly TaxRate[], { country, region }: Destination) {
   const begun = rates

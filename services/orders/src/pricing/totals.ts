@@ -16,10 +16,10 @@ interface Remainder {
  * Returns the amounts of an order after `gone[i]` units of line i were cancelled or returned, at most its quantity.
  * The refund of a cancellation or return is the total before it less the total after it.
  *
- * Each discount falls with the price that it was taken from, and the tax with the discounted amount, rounded half away from
- * zero (`remainingPart`). So any split of the units, in any order, gives back exactly what was paid, and no refund, nor its
- * tax, its base or a discount in it, is negative. Shipping falls to nothing with the last unit that is sent, unless
- * `keepShipping` is set.
+ * Each discount falls with the price that it was taken from, and the tax with the discounted amount, rounded half away
+ * from zero (`remainingPart`). So any split of the units, in any order, gives back exactly what was paid, and no
+ * refund, nor its tax, its base or a discount in it, is negative. Shipping falls to nothing with the last unit that is
+ * sent, unless `keepShipping` is set.
  */
 export function remainingTotals(
   pricing: Pricing,

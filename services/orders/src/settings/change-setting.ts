@@ -139,8 +139,8 @@ async function enterHistory(
 }
 
 /**
- * Uses are counted only while a discount has a bound, and those of each account only with `usesPerAccount`. A bound that
- * is added later would not count the orders before.
+ * Uses are counted only while a discount has a bound, and those of each account only with `usesPerAccount`. A bound
+ * that is added later would not count the orders before.
  */
 function boundFaults(present: Readonly<Record<string, unknown>>, merged: DiscountBody): Fault[] {
   const had = { uses: present.uses !== undefined, usesPerAccount: present.usesPerAccount !== undefined };

@@ -17,7 +17,9 @@ export interface PricedCase {
 const categories = ['standard', 'reduced', 'special', 'unknown'];
 const brands = ['Acme', 'Other'];
 
-/** The largest unit price of an order: a few of the smallest unit, ordinary prices, and prices near the largest total. */
+/**
+ * The largest unit price of an order: a few of the smallest unit, ordinary prices, and prices near the largest total.
+ */
 const scale = fc.constantFrom(3, 100, 10_000, 1_000_000_000, 30_000_000_000_000);
 const percent = (most: number, digits: number) =>
   fc.integer({ min: 0, max: most * 10 ** digits }).map((value) => (value / 10 ** digits).toFixed(digits));

@@ -1,5 +1,6 @@
 // Orders with discounts.
-// The figures are those of the sources. Where a page has only some of them, `source` says which were calculated by hand.
+// The figures are those of the sources. Where a page has only some of them, `source` says which were calculated by
+// hand.
 import type { WorkedExample } from './worked-example.ts';
 
 const prorateOfVendure =

@@ -38,7 +38,9 @@ export interface WorkedExample {
     /** Such as "discount 20.00, tax 5.80, total 85.80", without what is 0. */
     readonly lines: readonly string[];
     readonly shipping?: string;
-    /** The ids of the discounts that are used, in the order in which they are applied: d0 is the first of `discounts`. */
+    /**
+     * The ids of the discounts that are used, in the order in which they are applied: d0 is the first of `discounts`.
+     */
     readonly discounts?: readonly string[];
     /** Such as "20 % of 100.00: 20.00", where 100.00 is the amount without the tax. */
     readonly taxes?: readonly string[];

@@ -1,5 +1,6 @@
 // Orders whose prices contain the tax.
-// The figures are those of the sources. Where a page has only some of them, `source` says which were calculated by hand.
+// The figures are those of the sources. Where a page has only some of them, `source` says which were calculated by
+// hand.
 import type { WorkedExample } from './worked-example.ts';
 
 export const workedIncluded: readonly WorkedExample[] = [

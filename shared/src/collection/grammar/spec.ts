@@ -30,8 +30,8 @@ export interface Field<Context = unknown> {
    */
   readonly scansByValue?: readonly string[];
   /**
-   * Whether an index finds the one or the few rows that have a value. The rows that a condition `eq` or `in` matches are
-   * then read first and sorted.
+   * Whether an index finds the one or the few rows that have a value. The rows that a condition `eq` or `in` matches
+   * are then read first and sorted.
    */
   readonly fewRows?: boolean;
   /** The values of the type's closed list that rows can have, if not all of them. Other values match nothing. */
