@@ -1,7 +1,8 @@
 // POST /v1/quotes, and orders with a quote, on real processes.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createEncryption } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
-import { eventually, type TestAnswer } from '@shop/shared/testing';
+import { eventually, type TestAnswer, testSecret } from '@shop/shared/testing';
 import { type Customer, startShop, type TestShop } from './shop.ts';
 
 let shop: TestShop;
@@ -164,6 +165,19 @@ it('a quote of other items is refused with 400, and one that the shop did not ma
     const refused = await order({ [mug]: 2 }, { quote: text });
     expect(refused).toMatchObject({ status: 409, body: { code: 'quote-expired', errors: [{ pointer: '/quote' }] } });
   }
+});
+
+it('a quote is refused once its time is over', async () => {
+  const { body: quoted } = await quote({ [mug]: 2 });
+  const encryption = createEncryption([testSecret], 'quotes');
+  const opened = JSON.parse(encryption.decrypt(String(quoted.quote), 'quote'));
+  const validUntil = new Date(Date.now() - 1).toISOString();
+  const late = encryption.encrypt(JSON.stringify({ ...opened, validUntil }), 'quote');
+  expect(await order({ [mug]: 2 }, { quote: late })).toMatchObject({
+    status: 409,
+    body: { code: 'quote-expired', detail: `The quote was valid until ${validUntil}. Nothing was ordered.` },
+  });
+  expect((await quote({ [mug]: 2 }, { quote: late })).body.problems).toMatchObject([{ code: 'quote-expired' }]);
 });
 
 it('all faults of a quoted body are listed at once', async () => {
