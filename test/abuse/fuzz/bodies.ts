@@ -27,7 +27,7 @@ export const unexpectedBodies = often<PlannedBody | undefined>(
   }),
 );
 
-const hints: Hints = (name) => {
+const hints: Hints = (name, schema) => {
   switch (name) {
     case 'productId':
       return often(8, slot('sellable'), slot('productId'));
@@ -36,6 +36,16 @@ const hints: Hints = (name) => {
     case 'expectedUnitPrice':
     case 'expectedTotal':
       return often<unknown>(20, fc.constant(undefined), fc.constantFrom(0, 10, 1.005));
+    case 'shippingMethodId':
+    case 'discountCode':
+    case 'quote':
+      return often<unknown>(8, fc.constant(undefined), slot(name));
+    case 'country':
+      return fc.constantFrom('DE', 'DE', 'CH', 'US');
+    case 'countries':
+      return often<unknown>(2, fc.constant(undefined), fc.subarray(['DE', 'CH', 'US', 'JP'], { minLength: 1 }));
+    case 'code':
+      return fc.oneof(slot('newReference'), slot('discountCode'), fc.constant(undefined));
     case 'email':
       return fc.oneof(
         slot('newEmail'),
@@ -67,11 +77,16 @@ const hints: Hints = (name) => {
     case 'cursor':
       return slot('cursor');
     case 'name':
+      // Names by language are objects.
+      if (schema.type !== 'string') return undefined;
       return often(5, fc.constantFrom<unknown>('Enamel mug', 'Größe Lampe', 'Fuzz', '日本'), wildText);
     default:
       return undefined;
   }
 };
+
+/** Operations whose members depend on each other, so that few generated bodies are valid. */
+const ruled = /ShippingMethod|TaxRate|Discount/;
 
 /** Bodies of an operation: valid ones, and ones with one change in the value, the text or the media type. */
 export function bodiesOf(document: Node, operation: ContractOperation, described: Node): fc.Arbitrary<PlannedBody> {
@@ -80,7 +95,11 @@ export function bodiesOf(document: Node, operation: ContractOperation, described
   const lines = operation.takesFile;
   const valid = lines
     ? importLines(document)
-    : often(8, valuesOf(document, operation, toNode(media)), examplesOf(document, toNode(media)));
+    : often(
+        ruled.test(operation.operationId) ? 1 : 8,
+        valuesOf(document, operation, toNode(media)),
+        examplesOf(document, toNode(media)),
+      );
   const otherTypes = [
     `${mediaType}; charset=utf-8`,
     `${mediaType};charset=latin1`,
@@ -129,6 +148,8 @@ function valuesOf(document: Node, operation: ContractOperation, media: Node): fc
   // A change of the address, of which the shop sends e-mails with tokens.
   if (operation.operationId === 'updateAccount')
     return fc.oneof(fc.record({ email: slot('newEmail'), current_password: slot('password') }), values);
+  if (operation.operationId === 'createReturn' || operation.operationId === 'receiveReturn')
+    return fc.oneof(fc.record({ lines: slot(`lines of ${operation.operationId}`) }), values);
   // Products with units on hand, which can be ordered.
   if (operation.operationId === 'createProduct')
     return fc.tuple(values, fc.integer({ min: 0, max: 3 })).map(([value, number]) => {

@@ -1,7 +1,7 @@
 // What a run has seen in responses and e-mails, so that later requests reach deep states.
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isNode, toNode } from '@shop/shared/contract';
+import { isNode, type Node, toNode } from '@shop/shared/contract';
 import { newId } from '@shop/shared/runtime';
 
 /** The number of values that are remembered under one name. Older ones are forgotten. */
@@ -13,6 +13,7 @@ export class Memory {
   readonly #values = new Map<string, string[]>();
   readonly #tags = new Map<string, string>();
   readonly #totals = new Map<string, number>();
+  readonly #lines = new Map<string, readonly Line[]>();
 
   remember(name: string, value: unknown): void {
     if (typeof value !== 'string' || value === '') return;
@@ -44,6 +45,11 @@ export class Memory {
     return this.#totals.get(orderId) ?? 10;
   }
 
+  /** The lines of an order or of a return, as they were last seen. */
+  linesOf(id: string): readonly Line[] {
+    return this.#lines.get(id) ?? [];
+  }
+
   /** The entity tag that the resource at a path had when it was last seen. */
   tagOf(path: string): string {
     return this.#tags.get(path) ?? '"1"';
@@ -57,10 +63,15 @@ export class Memory {
     this.remember(`next ${path}`, next);
     this.remember('cursor', toNode(body.pagination).nextCursor);
     this.remember('refreshToken', body.refresh_token);
+    this.remember('quote', body.quote);
     const items = Array.isArray(body.items) ? body.items.filter(isNode) : [body];
     const kind = kindOf(path);
-    for (const { id, email, totalCost, accountId, status, inStock, archived } of items) {
+    for (const { id, email, code, totalCost, accountId, status, inStock, archived, itemsSummary, lines } of items) {
       if (kind !== undefined) this.remember(kind, id);
+      if (kind === 'discountId') this.remember('discountCode', code);
+      if (kind === 'returnId') this.remember(`${status} returnId`, id);
+      const units = kind === 'orderId' ? itemsSummary : lines;
+      if (typeof id === 'string' && Array.isArray(units)) keepIn(this.#lines, id, units.filter(isLine));
       if (kind === 'orderId') this.remember(`orderId of ${accountId}`, id);
       if (kind === 'orderId') this.remember(`${status} orderId`, id);
       if (kind === 'productId' && status !== 'pending' && inStock === true && archived !== true)
@@ -90,6 +101,13 @@ export class Memory {
   }
 }
 
+/** A line of an order or of a return. */
+interface Line extends Node {
+  readonly productId: string;
+}
+
+const isLine = (value: unknown): value is Line => isNode(value) && typeof value.productId === 'string';
+
 /** Keeps the value as the newest one. The oldest one is forgotten when there are too many. */
 function keepIn<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
@@ -105,8 +123,17 @@ const tokenPaths: Readonly<Record<string, string>> = {
   'password-reset': '/v1/password-resets/confirm',
 };
 
+const settingIds: Readonly<Record<string, string>> = {
+  'shipping-methods': 'shippingMethodId',
+  'tax-rates': 'taxRateId',
+  discounts: 'discountId',
+};
+
 function kindOf(path: string): string | undefined {
   if (/^\/v1\/accounts(\/[^/]+(\/erase)?)?$/.test(path)) return 'accountId';
+  if (/^\/v1\/(orders\/[^/]+\/)?returns(\/[^/]+(\/(approve|refuse|receive|withdraw))?)?$/.test(path)) return 'returnId';
+  const setting = /^\/v1\/(shipping-methods|tax-rates|discounts)(\/[^/]+)?$/.exec(path)?.[1];
+  if (setting !== undefined) return settingIds[setting];
   if (/^\/v1\/orders(\/[^/]+(\/(cancel|process|ship|deliver))?)?$/.test(path)) return 'orderId';
   if (path === '/v1/products/imports' || path.startsWith('/v1/products-imports/')) return 'importId';
   if (/^\/v1\/products(\/[^/]+)?$/.test(path)) return 'productId';

@@ -155,7 +155,10 @@ class Run {
       parts.map((part) => (part instanceof Slot ? String(fill(part) ?? '') : part)).join('');
     for (const [name, parts] of Object.entries(plan.path)) values[name] = text(parts);
     const path = planned.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(values[name] ?? ''));
-    values.resource = path.replace(/\/(cancel|process|ship|deliver|erase|history)$/, '');
+    values.resource = path.replace(
+      /\/(cancel|process|ship|deliver|erase|history|approve|refuse|receive|withdraw)$/,
+      '',
+    );
     const search = plan.query.map(([name, parts]) => `${encoded(name)}=${encoded(text(parts))}`).join('&');
     const own = search === '' ? path : `${path}?${search}`;
     const next = plan.followsLink ? this.#memory.pick(`next ${path}`, plan.caller.share) : '';
@@ -206,6 +209,20 @@ class Run {
         return this.#callers.machine(pick).clientSecret;
       case 'total':
         return this.#memory.totalOf(values.orderId ?? '');
+      case 'lines of createReturn':
+        return this.#memory.linesOf(values.orderId ?? '').map((line) => ({
+          productId: line.productId,
+          quantity: 1,
+          reason: 'damaged',
+        }));
+      case 'lines of receiveReturn':
+        return this.#memory.linesOf(values.returnId ?? '').map((line) => ({
+          productId: line.productId,
+          quantity: line.quantity,
+          restock: pick < 0.5,
+        }));
+      case 'returnId':
+        return this.#memory.pickFirst(pick < 0.8 ? [usualReturns(path), name] : [name], pick);
       case 'token':
         return this.#memory.pick(`token ${path}`, pick);
       case 'orderId':
@@ -226,9 +243,12 @@ class Run {
 /** The names of the orders that succeed most often: those of the caller, or those in the state that a move expects. */
 function usualOrders(path: string, { accountId }: Caller): string[] {
   if (path.endsWith('/ship')) return ['processing orderId'];
-  if (path.endsWith('/deliver')) return ['shipped orderId'];
+  if (/\/(deliver|returns|invoice)$/.test(path)) return ['shipped orderId'];
   return [`orderId of ${accountId}`];
 }
+
+/** The name of the returns in the state that an operation expects. */
+const usualReturns = (path: string): string => (path.endsWith('/receive') ? 'approved returnId' : 'requested returnId');
 
 /** The template of the path of an operation that another path happens to match, such as /v1/orders/more. */
 function templateOf({ operations }: Contract, path: string): string | undefined {

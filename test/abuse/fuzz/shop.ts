@@ -49,6 +49,8 @@ export async function startFuzzedShop(): Promise<FuzzedShop> {
       EMAILS_PER_HOUR: '1000000',
       PAYMENTS: 'required',
       PAYMENT_DUE_MINUTES: '1440',
+      SELLER_NAME: 'Fuzzed Shop',
+      SELLER_ADDRESS: 'Harbour Lane 1; 10115 Berlin',
     },
   });
   const stop = async (): Promise<void> => {
