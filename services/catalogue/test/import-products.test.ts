@@ -97,7 +97,7 @@ describe('a line', () => {
     expect(await importLines({ ...cup, stock: 7, lowStockThreshold: 0 })).toEqual(counts(0, 0, 1, 0));
     expect(await product('CUP')).toMatchObject({ version: 1 });
     expect(await importLines({ ...cup, lowStockThreshold: 9 })).toEqual(counts(0, 1, 0, 0));
-    expect(await product('CUP')).toMatchObject({ version: 2, low_stock_threshold: 9 });
+    expect(await product('CUP')).toMatchObject({ version: 3, low_stock_threshold: 9 });
   });
 
   it('a line changes a product that was created over the API, found by its id', async () => {

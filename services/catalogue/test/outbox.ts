@@ -27,3 +27,14 @@ export async function stockEventsAbout(services: TestServices, productId: string
       type === 'stock.low.v1' ? `low ${data.available}` : data.inStock ? 'in stock' : 'sold out',
     );
 }
+
+/** The previous sequences of the events about a product, in the order of their sequence. */
+export async function predecessorsOf(services: TestServices, productId: string): Promise<(number | null)[]> {
+  const { rows } = await services
+    .service('catalogue')
+    .database.query<{ previous: number | null }>(
+      'SELECT previous_sequence::int AS previous FROM outbox WHERE subject = $1 ORDER BY sequence, id',
+      [productId],
+    );
+  return rows.map(({ previous }) => previous);
+}

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { eventually, startServices, type TestClient, type TestServices } from '@shop/shared/testing';
 import { importProducts } from '../src/operator/index.ts';
-import { eventsAbout } from './outbox.ts';
+import { eventsAbout, predecessorsOf } from './outbox.ts';
 import { staffToken } from './products.ts';
 
 let services: TestServices;
@@ -105,8 +105,10 @@ describe('product.updated.v1', () => {
     expect(events).toEqual([
       ['product.created.v1', 1, true],
       ['product.updated.v1', 2, false],
-      ['stock.changed.v1', 2, false],
+      ['stock.changed.v1', 3, false],
     ]);
+    expect(await predecessorsOf(services, id)).toEqual([null, 1, 2]);
+    expect((await query(`SELECT version::int FROM products WHERE id = '${id}'`)).rows).toEqual([{ version: 3 }]);
   });
 
   it('the event product.updated.v1 is written once for each of concurrent changes, with a version of its own', async () => {
@@ -143,9 +145,10 @@ describe('an import', () => {
     expect(await written('D')).toEqual([
       '1 product.created.v1',
       '2 product.updated.v1',
-      '2 stock.changed.v1',
-      '2 stock.low.v1',
+      '3 stock.changed.v1',
+      '4 stock.low.v1',
     ]);
+    expect(await predecessorsOf(services, await idOf('D'))).toEqual([null, 1, 2, 3]);
   });
 
   it('an import writes the events of a batch with its products, in few statements', async () => {

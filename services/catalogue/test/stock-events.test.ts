@@ -6,7 +6,7 @@ import type { TestClient } from '@shop/shared/testing';
 import { lockReservation, releaseStock } from '../src/stock/reservation.ts';
 import { shrinkReservation } from '../src/stock/shrink-reservation.ts';
 import { type Inventory, startInventory } from './inventory.ts';
-import { eventsAbout, stockEventsAbout } from './outbox.ts';
+import { eventsAbout, predecessorsOf, stockEventsAbout } from './outbox.ts';
 import { addProducts, staffToken } from './products.ts';
 
 const rounds = Number(process.env.RACE_ROUNDS ?? 20);
@@ -218,10 +218,9 @@ describe('races', () => {
         const flips = events.filter((event) => !event.startsWith('low'));
         expect(flips).toEqual(flips.map((_, index) => (index % 2 === 0 ? 'sold out' : 'in stock')));
         expect(events.length).toBeGreaterThan(4);
-        const sequences = (await eventsAbout(inventory.services, id)).map(
-          ({ type, sequence }) => `${sequence} ${type}`,
-        );
+        const sequences = (await eventsAbout(inventory.services, id)).map(({ sequence }) => sequence);
         expect(new Set(sequences).size).toBe(sequences.length);
+        expect(await predecessorsOf(inventory.services, id)).toEqual([null, ...sequences.slice(0, -1)]);
       }
       expect(await inventory.verify()).toMatchObject({ faults: [] });
     },

@@ -1,4 +1,5 @@
-// Serializes an event as CloudEvents 1.0 structured JSON, with the extensions sequence, traceparent and requestid.
+// Serializes an event as CloudEvents 1.0 structured JSON, with the extensions sequence, previoussequence, traceparent
+// and requestid.
 import type { Transaction } from '../database/index.ts';
 import type { EventPayloads, EventType } from './generated.ts';
 import { isEventType, validateEnvelope, validatePayload } from './validate-event.ts';
@@ -17,6 +18,11 @@ export interface ShopEvent<Type extends EventType = EventType> {
    * one source and subject. In `stock.released.v1` and `notification.sent.v1` it has no meaning.
    */
   readonly sequence: number;
+  /**
+   * The sequence of the event before it of the same source and subject. Undefined in the first one, in events without
+   * an order, and in those that a process of the previous release published.
+   */
+  readonly previousSequence: number | undefined;
   readonly time: string;
   /** The id of the request that caused the event, the same from the gateway to the e-mail. */
   readonly requestId: string;
@@ -64,6 +70,7 @@ export interface StoredEvent {
   readonly type: string;
   readonly subject: string;
   readonly sequence: number;
+  readonly previousSequence: number | null;
   readonly requestId: string;
   readonly traceparent: string | null;
   readonly createdAt: Date;
@@ -71,12 +78,12 @@ export interface StoredEvent {
   readonly data: string;
 }
 
-const sequenceDigits = 10;
+/** Zero-padded, because the extension `sequence` requires a string that sorts like its number. */
+function serializeSequence(sequence: number): string {
+  return String(sequence).padStart(10, '0');
+}
 
-/**
- * Returns the JSON text of an event. `sequence` is zero-padded, because the extension requires a string that sorts like
- * its number.
- */
+/** Returns the JSON text of an event. */
 export function toCloudEvent(source: string, event: StoredEvent): string {
   const envelope = JSON.stringify({
     specversion: '1.0',
@@ -86,7 +93,8 @@ export function toCloudEvent(source: string, event: StoredEvent): string {
     subject: event.subject,
     time: event.createdAt.toISOString(),
     datacontenttype: 'application/json',
-    sequence: String(event.sequence).padStart(sequenceDigits, '0'),
+    sequence: serializeSequence(event.sequence),
+    ...(event.previousSequence === null ? {} : { previoussequence: serializeSequence(event.previousSequence) }),
     requestid: event.requestId,
     ...(event.traceparent === null ? {} : { traceparent: event.traceparent }),
   });
@@ -100,7 +108,7 @@ export function toCloudEvent(source: string, event: StoredEvent): string {
 export function parseEvent(content: string): ShopEvent {
   const event = validateEnvelope(parseJson(content));
   if (!event.valid) throw new PoisonError(`not an event: ${event.errors}`);
-  const { id, type, source, subject, sequence, time, requestid, traceparent } = event.value;
+  const { id, type, source, subject, sequence, previoussequence, time, requestid, traceparent } = event.value;
   if (!isEventType(type)) throw new PoisonError(`unknown event type or version ${type}`);
   const data = validatePayload(type, event.value.data);
   if (!data.valid) throw new PoisonError(`invalid ${type}: ${data.errors}`);
@@ -110,6 +118,7 @@ export function parseEvent(content: string): ShopEvent {
     source,
     subject,
     sequence: Number(sequence),
+    previousSequence: previoussequence === undefined ? undefined : Number(previoussequence),
     time,
     requestId: requestid,
     traceparent,

@@ -3,7 +3,7 @@ import type { ServiceName } from '../shop/index.ts';
 
 export interface components {
     schemas: {
-        /** @description CloudEvents 1.0 in structured JSON, with the extensions `sequence`, `requestid` and `traceparent`. */
+        /** @description CloudEvents 1.0 in structured JSON, with the extensions `sequence`, `previoussequence`, `requestid` and `traceparent`. */
         readonly CloudEvent: {
             /** @constant */
             readonly specversion: "1.0";
@@ -27,6 +27,14 @@ export interface components {
              *     `product.updated.v1` and `product.archived.v1`; and `stock.changed.v1` by itself.
              */
             readonly sequence: string;
+            /**
+             * @description The `sequence` of the event before this one of the same subject and source, so that a consumer can restore their order and
+             *     finds a missing event. Numbers in between have no event. Absent in the first event of a subject since this member exists, in
+             *     events that a process of an earlier version published, and in `email-token.issued.v1`, `stock.released.v1`,
+             *     `stock.lines-released.v1`, `stock.returned.v1` and `notification.sent.v1`, which have no order. Equal to `sequence` in an
+             *     event that repeats the state of a version.
+             */
+            readonly previoussequence?: string;
             /** @description The request that caused the event. */
             readonly requestid: string;
             /** @description W3C trace context of that request. */

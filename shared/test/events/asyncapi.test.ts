@@ -105,6 +105,7 @@ function eventOf(service: string, type: string, data: object): string {
     type,
     subject: newId(),
     sequence: 3,
+    previousSequence: null,
     requestId: 'r',
     traceparent: null,
     createdAt: new Date(),

@@ -30,6 +30,7 @@ function contentOf(type: string, data: object = shipped().data, id = newId()): s
     ...event,
     id,
     type,
+    previousSequence: 2,
     createdAt: new Date(),
     data: JSON.stringify(data),
   });
@@ -71,6 +72,7 @@ export const consumeSuite = (kind: Kind): void =>
         type: 'order.shipped.v1',
         source: '/test',
         sequence: 3,
+        previousSequence: 2,
         requestId: 'request-1',
         traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
         data: { orderId: expect.any(String) },

@@ -62,7 +62,8 @@ afterAll(async () => {
 
 const contentOf = (id: string): string => {
   const event = shipped();
-  return toCloudEvent('/test', { ...event, id, createdAt: new Date(), data: JSON.stringify(event.data) });
+  const stored = { ...event, id, previousSequence: null, createdAt: new Date(), data: JSON.stringify(event.data) };
+  return toCloudEvent('/test', stored);
 };
 const deliver = (id: string): Promise<Verdict> => subscription.handle({ content: contentOf(id), attempt: 1 });
 const idsIn = async (statement: string) =>

@@ -66,7 +66,7 @@ async function recentEvents({ system, journal }: Scene): Promise<{ id: string; t
   const lists = await Promise.all(
     serviceNames.map(async (service) => {
       const { rows } = await system.admin.query<StoredEvent>(
-        `SELECT id, type, subject, sequence::int, request_id AS "requestId", traceparent,
+        `SELECT id, type, subject, sequence::int, previous_sequence::int AS "previousSequence", request_id AS "requestId", traceparent,
            created_at AS "createdAt", data::text AS data
          FROM ${service}.outbox WHERE published_at IS NOT NULL AND created_at > now() - $1 * interval '1 second'`,
         [seconds],

@@ -4,10 +4,10 @@ import { newId, parseId } from '@shop/shared/runtime';
 import { assignments, shownColumns } from '../product/archived-status.ts';
 import { enterChanges } from '../product/product-changes.ts';
 import { type WrittenRow, writtenColumns, writtenLines } from '../product/product-columns.ts';
-import { appendProductEvents, changesProduct } from '../product/product-events.ts';
+import { appendProductEvents, changesProduct, type ProductChange, toProductEvent } from '../product/product-events.ts';
 import { columnValues } from '../product/product-input.ts';
 import { lockGroups } from '../product/variants.ts';
-import { appendStockEvents, toStockChange } from '../stock/stock-events.ts';
+import { toStockChange, toStockEvents } from '../stock/stock-events.ts';
 import { enterReceived, type MovementCause, type Received } from '../stock/stock-ledger.ts';
 import type { ImportedProduct, RefusedLine } from './imported-product.ts';
 import { usedVariants } from './used-variants.ts';
@@ -184,31 +184,29 @@ async function upsertDistinct(
     }),
   ];
   await enterChanges(tx, entered, currency, cause);
-  const added = created.map(({ id, row }) => ({ productId: id, version: 1, row, inStock: row.stock > 0 }));
-  await appendProductEvents(tx, 'product.created.v1', added, currency, cause);
-  await appendChanges(tx, changed, new Map(versions.map(({ id, version }) => [id, version])), currency, cause);
+  const versionOf = new Map(versions.map(({ id, version }) => [id, version]));
+  const changes = [
+    ...created.map(({ id, row }) => {
+      const events = [toProductEvent('product.created.v1', id, row, row.stock > 0, currency)];
+      return { productId: id, version: 1, events };
+    }),
+    ...changed.map((product) => toChange(product, versionOf.get(product.id) ?? 0, currency)),
+  ];
+  await appendProductEvents(tx, changes, cause);
   const unchanged = batch.length - created.length - changed.length - refused.length;
   return { created: created.length, changed: changed.length, unchanged, refused };
 }
 
-/** Appends the events about changed products, in at most two statements. */
-async function appendChanges(
-  tx: Transaction,
-  changed: readonly ChangedProduct[],
-  versions: ReadonlyMap<string, number>,
-  currency: string,
-  cause: ImportCause,
-): Promise<void> {
-  const versionOf = (id: string): number => versions.get(id) ?? 0;
-  const updated = changed
-    .filter(({ present, row }) => changesProduct(present, row))
-    .map(({ id, row, present }) => {
-      const shown = present.isArchived ? { ...row, status: 'pending' as const } : row;
-      return { productId: id, version: versionOf(id), row: shown, inStock: row.stock > present.promised };
-    });
-  await appendProductEvents(tx, 'product.updated.v1', updated, currency, cause);
-  const moved = changed.map(({ id, present, row }) => toStockChange(id, versionOf(id), present, row));
-  await appendStockEvents(tx, moved, cause);
+/** Returns the change of a known product with its events. */
+function toChange({ id, row, present }: ChangedProduct, version: number, currency: string): ProductChange {
+  const shown = present.isArchived ? { ...row, status: 'pending' as const } : row;
+  const events = [
+    ...(changesProduct(present, row)
+      ? [toProductEvent('product.updated.v1', id, shown, row.stock > present.promised, currency)]
+      : []),
+    ...toStockEvents(toStockChange(id, version, present, row)),
+  ];
+  return { productId: id, version, events };
 }
 
 /** A product as its line writes it. */

@@ -9,12 +9,12 @@ import { assignments, shownColumns } from '../product/archived-status.ts';
 import { noSuchProduct } from '../product/product.ts';
 import { enterChanges } from '../product/product-changes.ts';
 import { type ProductInput, type WrittenRow, writtenColumns } from '../product/product-columns.ts';
-import { appendProductEvents, changesProduct } from '../product/product-events.ts';
+import { appendProductEvents, changesProduct, toProductEvent } from '../product/product-events.ts';
 import { columnValues, productFaults, refuseSurplusAttributes, toInput, toRow } from '../product/product-input.ts';
 import { refuseIdAsSku, refuseUsedSku } from '../product/sku.ts';
 import { lockGroups, refuseIncompleteVariant, refuseUsedVariant } from '../product/variants.ts';
 import { applyStockChange } from '../stock/stock-change.ts';
-import { appendStockEvents, toStockChange } from '../stock/stock-events.ts';
+import { toStockChange, toStockEvents } from '../stock/stock-events.ts';
 import { enterReceived, toStaffCause } from '../stock/stock-ledger.ts';
 
 interface LockedRow extends WrittenRow {
@@ -78,12 +78,13 @@ export const updateProduct: Operation<'updateProduct'> = async (request, context
       const reason = changed?.entry.reason;
       await enterChanges(tx, [{ productId, before: present, after, reason }], currency, cause);
       const { promised } = present;
-      if (staysArchived !== present.isArchived || changesProduct(present, row)) {
-        const shown = staysArchived ? { ...row, status: 'pending' as const } : row;
-        const product = { productId, version, row: shown, inStock: row.stock > promised };
-        await appendProductEvents(tx, 'product.updated.v1', [product], currency, cause);
-      }
-      await appendStockEvents(tx, [toStockChange(productId, version, present, row)], cause);
+      const isUpdated = staysArchived !== present.isArchived || changesProduct(present, row);
+      const shown = staysArchived ? { ...row, status: 'pending' as const } : row;
+      const events = [
+        ...(isUpdated ? [toProductEvent('product.updated.v1', productId, shown, row.stock > promised, currency)] : []),
+        ...toStockEvents(toStockChange(productId, version, present, row)),
+      ];
+      await appendProductEvents(tx, [{ productId, version, events }], cause);
       return staff.result(200, columns);
     })
     .catch((error) => refuseUsedSku(error, database, request.body.sku));

@@ -1,18 +1,19 @@
-// The events about new and changed products.
+// The events about products. Each event of a change has a version of its own, which the trigger `products_version` gives.
 import type { Transaction } from '@shop/shared/database';
-import { appendEvents, type EventPayloads } from '@shop/shared/events';
+import { appendEvents, type EventPayloads, type EventType, type NewEvent } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
 import type { MovementCause } from '../stock/stock-ledger.ts';
 import { type WrittenRow, writtenColumns, writtenLines } from './product-columns.ts';
 import { toInput } from './product-input.ts';
 
-/** A product that was added or changed in the present transaction. */
-export interface WrittenProduct {
+export type ProductEvent = Pick<NewEvent<EventType>, 'type' | 'data'>;
+
+/** A change of a product in the present transaction. */
+export interface ProductChange {
   readonly productId: string;
-  /** The version after the change. */
+  /** The version after the change, which is that of the last event. */
   readonly version: number;
-  readonly row: WrittenRow;
-  readonly inStock: boolean;
+  readonly events: readonly ProductEvent[];
 }
 
 /** Returns whether a member of the product changed, and not only its stock. */
@@ -20,28 +21,37 @@ export function changesProduct(before: WrittenRow, after: WrittenRow): boolean {
   return writtenColumns.some((column) => column !== 'stock' && before[column] !== after[column]);
 }
 
-/** Appends one event for each product, in one statement. */
+/** Appends the events of all changes in one statement. Without an event, no statement runs. */
 export async function appendProductEvents(
   tx: Transaction,
-  type: 'product.created.v1' | 'product.updated.v1',
-  products: readonly WrittenProduct[],
-  currency: string,
+  changes: readonly ProductChange[],
   { requestId = newId(), traceparent }: MovementCause,
 ): Promise<void> {
-  if (products.length === 0) return;
-  const events = products.map((product) => ({
-    type,
-    subject: product.productId,
-    sequence: product.version,
-    requestId,
-    traceparent,
-    data: dataOf(product, currency),
-  }));
-  await appendEvents(tx, events);
+  const events = changes.flatMap(({ productId, version, events: ofChange }) =>
+    ofChange.map((event, index) => {
+      const sequence = version - ofChange.length + 1 + index;
+      return { ...event, subject: productId, sequence, requestId, traceparent };
+    }),
+  );
+  if (events.length > 0) await appendEvents(tx, events);
 }
 
 const eventLines = writtenLines.filter(({ inEvents }) => inEvents !== false);
 
-function dataOf({ productId, row, inStock }: WrittenProduct, currency: string): EventPayloads['product.created.v1'] {
-  return { productId, ...toInput(row, currency, eventLines), currency, status: row.status, inStock };
+/** Returns the event about the members of a product that was added or changed. */
+export function toProductEvent(
+  type: 'product.created.v1' | 'product.updated.v1',
+  productId: string,
+  row: WrittenRow,
+  inStock: boolean,
+  currency: string,
+): ProductEvent {
+  const data: EventPayloads[typeof type] = {
+    productId,
+    ...toInput(row, currency, eventLines),
+    currency,
+    status: row.status,
+    inStock,
+  };
+  return { type, data };
 }

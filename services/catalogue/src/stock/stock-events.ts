@@ -1,8 +1,7 @@
 // The events about the stock of products: whether units are available, and whether few are left.
 import type { Transaction } from '@shop/shared/database';
-import { appendEvents, type EventType, type NewEvent } from '@shop/shared/events';
-import { newId } from '@shop/shared/runtime';
 import type { WrittenRow } from '../product/product-columns.ts';
+import { appendProductEvents, type ProductEvent } from '../product/product-events.ts';
 import type { MovementCause } from './stock-ledger.ts';
 
 /** The figures that determine the available units of a product, and its threshold. */
@@ -49,35 +48,33 @@ function isLow(figures: Availability): boolean {
 }
 
 /**
- * Appends `stock.changed.v1` for each product that became available or unavailable, and `stock.low.v1` for each product
- * with a stock that became low. Usually no product qualifies, and no statement runs. The trigger `products_version`
- * gives each of these changes a version.
+ * Returns `stock.changed.v1` for a product that became available or unavailable, and `stock.low.v1` for a stock that
+ * became low. Usually a change has neither.
  */
-export async function appendStockEvents(
+export function toStockEvents(change: ChangedStock): ProductEvent[] {
+  const { productId, name, threshold } = change;
+  const before = { ...change, ...change.before };
+  const available = availableOf(change);
+  const inStock = available > 0;
+  const turned = inStock !== availableOf(before) > 0;
+  const fell = threshold !== null && isLow(change) && !isLow(before);
+  return [
+    ...(turned ? [{ type: 'stock.changed.v1' as const, data: { productId, inStock } }] : []),
+    ...(fell
+      ? [{ type: 'stock.low.v1' as const, data: { productId, name, available, lowStockThreshold: threshold } }]
+      : []),
+  ];
+}
+
+/** Appends the events of products of which only the stock changed. */
+export function appendStockEvents(
   tx: Transaction,
   changes: readonly ChangedStock[],
-  { requestId = newId(), traceparent }: MovementCause,
+  cause: MovementCause,
 ): Promise<void> {
-  const events = changes.flatMap((change): NewEvent<EventType>[] => {
-    const { productId, name, version: sequence, threshold } = change;
-    const before = { ...change, ...change.before };
-    const available = availableOf(change);
-    const inStock = available > 0;
-    const about = { subject: productId, sequence, requestId, traceparent };
-    const turned = inStock !== availableOf(before) > 0;
-    const fell = threshold !== null && isLow(change) && !isLow(before);
-    return [
-      ...(turned ? [{ ...about, type: 'stock.changed.v1' as const, data: { productId, inStock } }] : []),
-      ...(fell
-        ? [
-            {
-              ...about,
-              type: 'stock.low.v1' as const,
-              data: { productId, name, available, lowStockThreshold: threshold },
-            },
-          ]
-        : []),
-    ];
-  });
-  if (events.length > 0) await appendEvents(tx, events);
+  return appendProductEvents(
+    tx,
+    changes.map((change) => ({ ...change, events: toStockEvents(change) })),
+    cause,
+  );
 }

@@ -31,8 +31,8 @@ export async function readBacklog(from: Queryable): Promise<Backlog> {
 }
 
 export const claim = `
-  SELECT id, type, subject, sequence, request_id AS "requestId", traceparent, created_at AS "createdAt",
-    data::text AS data
+  SELECT id, type, subject, sequence, previous_sequence AS "previousSequence", request_id AS "requestId", traceparent,
+    created_at AS "createdAt", data::text AS data
   FROM outbox
   WHERE published_at IS NULL AND next_attempt_at <= now()
   ORDER BY next_attempt_at, id

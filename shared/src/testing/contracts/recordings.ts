@@ -139,6 +139,7 @@ function contentOf(
     type,
     subject: String(orderId ?? accountId ?? productId),
     sequence,
+    previousSequence: null,
     requestId: newId(),
     traceparent: null,
     createdAt: new Date(),

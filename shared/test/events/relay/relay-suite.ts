@@ -80,6 +80,18 @@ export const relaySuite = (kind: Kind): void =>
       await eventually(async () => expect(await store.unpublished()).toEqual([]));
     });
 
+    it('publishes the sequence of the previous event of the subject', async () => {
+      const taker = await taking();
+      const id = await store.append();
+      await store.database.pool.query('UPDATE outbox SET previous_sequence = 2 WHERE id = $1', [id]);
+      relay();
+      await eventually(() => expect(taker.deliveries).toHaveLength(1));
+      expect(JSON.parse(taker.deliveries[0]?.content ?? '')).toMatchObject({
+        sequence: '0000000003',
+        previoussequence: '0000000002',
+      });
+    });
+
     it('publishes nothing of a transaction that was rolled back', async () => {
       const taker = await taking();
       relay();
