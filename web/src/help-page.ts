@@ -1,8 +1,9 @@
 // Responses to browsers at `/` and at unknown addresses: a page with links. Programs get a problem document. Both are
 // redirected from an address with a trailing slash, and from the previous address of a page.
+import { escapeHtml } from '@shop/shared/runtime';
 import type { Assets } from './assets.ts';
 import { docsLayout } from './docs/docs-layout.ts';
-import { escapeHtml, type Layout, pagePolicy } from './layout.ts';
+import { type Layout, pagePolicy } from './layout.ts';
 import { isFromThisMachine } from './mail/local-client.ts';
 import { html, type PageRequest, type PageResponse } from './page.ts';
 import { prefersHtml } from './prefers-html.ts';

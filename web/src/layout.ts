@@ -1,4 +1,5 @@
 // The frame of every page: head, top navigation, side navigation, content. The other files write only what stands in it.
+import { escapeHtml } from '@shop/shared/runtime';
 import type { Assets } from './assets.ts';
 
 /** The Content-Security-Policy of every page: only files and requests of the shop itself, and nothing inline. */
@@ -91,7 +92,3 @@ const searchDialog = `<dialog id="search" class="search" aria-label="Search the 
 
 const themeButton = `<button type="button" id="theme" class="theme" hidden>
 <svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="8" cy="8" r="5.5"/><path class="half" d="M8 2.5a5.5 5.5 0 0 1 0 11z"/></svg></button>`;
-
-export function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
-}

@@ -94,7 +94,7 @@ const shown = (html: string) =>
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
+    .replaceAll('&#x27;', "'")
     .replaceAll('&amp;', '&');
 
 describe('the text of a person', () => {
@@ -140,7 +140,7 @@ describe('the text of a person', () => {
 
   it('the text of a person is escaped in HTML', () => {
     expect(inHtml(withoutLinks('<a href="x.example">&\'</a>') ?? '')).toBe(
-      '&lt;a href=&quot;x<span>.</span>example&quot;&gt;&amp;&#39;&lt;/a&gt;',
+      '&lt;a href=&quot;x<span>.</span>example&quot;&gt;&amp;&#x27;&lt;/a&gt;',
     );
   });
 

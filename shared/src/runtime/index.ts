@@ -22,6 +22,7 @@ export {
   type Variable,
   withoutPassword,
 } from './config.ts';
+export { escapeHtml } from './escape-html.ts';
 export { createHealth, type Health } from './health.ts';
 export { parseAddresses, urlOfHosts } from './hosts.ts';
 export { isId, newId, parseId, withLowerCaseIds } from './id.ts';

@@ -1,4 +1,6 @@
 // Code in pages, highlighted on the server, and blocks of the same request in several languages.
+
+import { escapeHtml } from '@shop/shared/runtime';
 import highlight from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import javascript from 'highlight.js/lib/languages/javascript';
@@ -6,7 +8,6 @@ import json from 'highlight.js/lib/languages/json';
 import python from 'highlight.js/lib/languages/python';
 import typescript from 'highlight.js/lib/languages/typescript';
 import yaml from 'highlight.js/lib/languages/yaml';
-import { escapeHtml } from '../layout.ts';
 import { marksAsHtml } from './own-values.ts';
 
 const languages = { bash, javascript, json, python, typescript, yaml };

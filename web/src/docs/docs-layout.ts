@@ -1,6 +1,8 @@
 // The frame of the documentation: its sections, and the list of all its pages.
+
+import { escapeHtml } from '@shop/shared/runtime';
 import type { Assets } from '../assets.ts';
-import { createLayout, escapeHtml, type Layout } from '../layout.ts';
+import { createLayout, type Layout } from '../layout.ts';
 import type { OperationView } from './reference/operation-view.ts';
 
 export const sections = {

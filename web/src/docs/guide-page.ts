@@ -1,5 +1,5 @@
 // Renders the page of a guide: its content, its table of contents, and links to the previous and next guide.
-import { escapeHtml } from '../layout.ts';
+import { escapeHtml } from '@shop/shared/runtime';
 import type { Guide, Heading } from './guide.ts';
 
 interface Neighbour {

@@ -1,8 +1,8 @@
 // Renders Markdown as HTML: anchors at headings, links between guides, highlighted code, example requests as command
 // lines, and tables that fold on a narrow screen.
 import { posix } from 'node:path';
+import { escapeHtml } from '@shop/shared/runtime';
 import { Marked, type Tokens } from 'marked';
-import { escapeHtml } from '../layout.ts';
 import { codeBlock, tabbedCode } from './code-block.ts';
 import { commandLines } from './guide-request.ts';
 

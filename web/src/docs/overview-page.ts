@@ -1,5 +1,5 @@
 // The first page of the documentation, and the page of all operations.
-import { escapeHtml } from '../layout.ts';
+import { escapeHtml } from '@shop/shared/runtime';
 import type { Chapter } from './chapters.ts';
 import { tabbedCode } from './code-block.ts';
 import { inlineMarkdown } from './guide.ts';

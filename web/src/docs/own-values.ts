@@ -1,7 +1,7 @@
 // The reader's own values in examples: ids, the e-mail address, and the shop's address. An example contains
 // placeholders. A page renders each placeholder as an element, into which the browser writes the value that the reader
 // has given.
-import { escapeHtml } from '../layout.ts';
+import { escapeHtml } from '@shop/shared/runtime';
 
 /** The content of a placeholder until the reader gives a value. */
 const shownUntilGiven = {

@@ -1,7 +1,8 @@
 // The pages at the `type` of every problem document, as JSON or as HTML.
 import { type ProblemCode, problems } from '@shop/shared/problem';
+import { escapeHtml } from '@shop/shared/runtime';
 import type { Assets } from '../assets.ts';
-import { escapeHtml, pagePolicy } from '../layout.ts';
+import { pagePolicy } from '../layout.ts';
 import { type FindPage, html } from '../page.ts';
 import { prefersHtml } from '../prefers-html.ts';
 import { findExample, isCode } from '../problems/problem-examples.ts';

@@ -1,6 +1,7 @@
 // The HTML of the pages under /mail: the list, one e-mail, and the pages to which e-mails with a token link.
+import { escapeHtml } from '@shop/shared/runtime';
 import type { Assets } from '../assets.ts';
-import { createLayout, escapeHtml } from '../layout.ts';
+import { createLayout } from '../layout.ts';
 import type { EmailList, SentEmail } from './mail-folder.ts';
 
 export interface MailPages {

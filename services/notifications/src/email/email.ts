@@ -1,9 +1,10 @@
 // Composes e-mails as plain text and HTML with the same content.
+import { escapeHtml } from '@shop/shared/runtime';
 import type { Block, Content } from './email-content.ts';
 import { valuesOf } from './email-values.ts';
 import { isWithToken, type Occasion, repetitionOf } from './notification.ts';
 import type { Recipient } from './recipient.ts';
-import { escapeHtml, inHtml, inText, linkBreak, oneLine, withoutLinks } from './safe-text.ts';
+import { inHtml, inText, linkBreak, oneLine, withoutLinks } from './safe-text.ts';
 import type { Templates } from './templates.ts';
 import type { TokenOpener } from './token-email.ts';
 

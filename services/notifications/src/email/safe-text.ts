@@ -1,5 +1,6 @@
 // Makes text from customers and staff safe for e-mails. An attacker may have written it, so no e-mail program may turn
 // a part of it into a link. Every character stays, because the text can be a postal address or a name.
+import { escapeHtml } from '@shop/shared/runtime';
 
 /**
  * Separates the parts of a string, so that it does not become a link. It is a control character, which `oneLine`
@@ -59,16 +60,4 @@ export function inText(text: string): string {
  */
 export function inHtml(text: string): string {
   return escapeHtml(text).replace(brokenCharacters, '<span>$1</span>');
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }

@@ -1,6 +1,6 @@
 // Renders the page of one operation: its description, its code samples, a form to try it, and example responses.
 import type { Node, Security } from '@shop/shared/contract';
-import { escapeHtml } from '../../layout.ts';
+import { escapeHtml } from '@shop/shared/runtime';
 import { codeBlock, tabbedCode } from '../code-block.ts';
 import { inlineMarkdown } from '../guide.ts';
 import { exampleRequest } from './example-request.ts';

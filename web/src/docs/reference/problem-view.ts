@@ -3,7 +3,7 @@
 import type { Node } from '@shop/shared/contract';
 import { toNode } from '@shop/shared/contract';
 import { problems } from '@shop/shared/problem';
-import { escapeHtml } from '../../layout.ts';
+import { escapeHtml } from '@shop/shared/runtime';
 import { isCode } from '../../problems/problem-examples.ts';
 import { textOf } from '../../yaml-document.ts';
 import { codeBlock } from '../code-block.ts';

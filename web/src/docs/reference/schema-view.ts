@@ -1,6 +1,6 @@
 // A JSON schema as a list of members for the reference: names, types, meanings and bounds.
 import { dereference, isNode, type Node, toNode } from '@shop/shared/contract';
-import { escapeHtml } from '../../layout.ts';
+import { escapeHtml } from '@shop/shared/runtime';
 import { textOf } from '../../yaml-document.ts';
 import { inlineMarkdown } from '../guide.ts';
 

@@ -1,5 +1,5 @@
 // Renders the form that sends the request of an operation. The script `try.js` sends it.
-import { escapeHtml } from '../../layout.ts';
+import { escapeHtml } from '@shop/shared/runtime';
 import { marksIn, type OwnValue, withMarks, withoutMarks } from '../own-values.ts';
 import { findOwnValue } from './example-request.ts';
 import type { OperationView, ParameterView } from './operation-view.ts';
