@@ -12,7 +12,10 @@ export type PathWith<Of extends Method> = {
   [Path in keyof paths]: paths[Path] extends { readonly [Each in Of]: { readonly responses: object } } ? Path : never;
 }[keyof paths];
 
-type Content<Answered> = Answered extends { readonly content: infer Media } ? Media[keyof Media] : undefined;
+/** The JSON body of a response: the client asks for no pages. */
+type Content<Answered> = Answered extends { readonly content: infer Media }
+  ? Media[Exclude<keyof Media, 'text/html'>]
+  : undefined;
 
 type ContentOf<Operation, Status> = Operation extends { readonly responses: infer Responses }
   ? Content<Responses[keyof Responses & Status]>

@@ -595,6 +595,9 @@ export interface paths {
          * View the invoice of an order and its credit notes
          * @description The invoice is issued when the order ships, if the shop writes invoices (`SELLER_NAME`). A return that is received adds a credit note.
          *     Documents never change. For the owner of the order, and for staff with the scope `orders:read-all` or `orders:fulfil`.
+         *
+         *     A client that prefers `text/html` in `Accept` gets a page to print, in English, German or French (`Accept-Language`). It contains
+         *     its styles, and each credit note begins a sheet of paper.
          */
         get: operations["getInvoice"];
         put?: never;
@@ -4077,7 +4080,7 @@ export interface components {
                 };
             };
         };
-        /** @description The client does not accept application/json. */
+        /** @description The client accepts no media type of the response. */
         NotAcceptable: {
             headers: {
                 [name: string]: unknown;
@@ -6282,10 +6285,14 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    /** @description Of the page. */
+                    "Content-Language"?: "en" | "de" | "fr";
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["OrderInvoices"];
+                    /** @example <!doctype html>… */
+                    "text/html": string;
                 };
             };
             304: components["responses"]["NotModified"];

@@ -32,7 +32,9 @@ export type ResponseFields = Readonly<Record<string, string | string[] | undefin
 
 /** Returns the header fields for the client: the gateway's own, and the end-to-end fields of the upstream. */
 export function responseHeaders(request: GatewayRequest, status: number, fields: ResponseFields): string[] {
-  const headers = commonHeaders(request);
+  // A page of a service states which styles it needs.
+  const policy = fields['content-security-policy'];
+  const headers = commonHeaders(request, typeof policy === 'string' ? policy : undefined);
   const named = namedBy(fields.connection);
   for (const name in fields) {
     const value = fields[name];

@@ -58,6 +58,15 @@ describe('forwarding', () => {
     expect(answer.headers).not.toHaveProperty('x-powered-by');
   });
 
+  it('the gateway sends the Content-Security-Policy of a page of a service in place of its own', async () => {
+    const policy = "default-src 'none'; style-src 'sha256-x'";
+    gateway.service.answer = (_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Security-Policy': policy }).end('<p>page</p>');
+    };
+    const { headers, text } = await gateway.client.get('/v1/products/1');
+    expect([headers['content-security-policy'], text]).toEqual([policy, '<p>page</p>']);
+  });
+
   const raw = (answer: string) => {
     gateway.service.answer = (request) => void request.socket.write(answer.replaceAll('\n', '\r\n'));
     return gateway.client.get('/v1/products/1');

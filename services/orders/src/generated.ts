@@ -1782,10 +1782,14 @@ export interface operations {
             readonly 200: {
                 headers: {
                     readonly ETag: components["headers"]["ETag"];
+                    /** @description Of the page. */
+                    readonly "Content-Language"?: "en" | "de" | "fr";
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["OrderInvoices"];
+                    /** @example <!doctype html>… */
+                    readonly "text/html": string;
                 };
             };
             readonly 304: components["responses"]["NotModified"];

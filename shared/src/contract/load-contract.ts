@@ -6,7 +6,16 @@ import { isId, parseId } from '../runtime/index.ts';
 import { parseEmail } from '../shop/index.ts';
 import { type OperationOutline, outlineOperations } from './contract-operations.ts';
 import { type Deprecation, findDeprecation } from './deprecation.ts';
-import { type Compiler, documentKey, isNode, locate, type Node, schemaAt, toNode } from './openapi-document.ts';
+import {
+  type Compiler,
+  dereference,
+  documentKey,
+  isNode,
+  locate,
+  type Node,
+  schemaAt,
+  toNode,
+} from './openapi-document.ts';
 import { readDocument } from './read-document.ts';
 import { type CheckedInput, checkInput, type RawInput, readParameter, refuseFaults } from './validate-request.ts';
 import { type ResponseCheck, toResponseCheck } from './validate-response.ts';
@@ -27,6 +36,8 @@ export interface BodyRule {
 
 export interface ContractOperation extends OperationOutline {
   readonly body: BodyRule | undefined;
+  /** The media types of its successful responses. */
+  readonly produces: readonly string[];
   readonly deprecation: Deprecation;
   /**
    * @throws Problem 404 for a path parameter that cannot identify a resource, 400 with every other fault, unless the
@@ -138,6 +149,7 @@ function readOperation({ accepted: compiler, produced }: Compilers, outline: Ope
             isFile: outline.takesFile,
             acceptHeader: method === 'patch' ? 'Accept-Patch' : 'Accept-Post',
           },
+    produces: producedTypes(compiler.document, toNode(operation.responses)),
     deprecation: findDeprecation(compiler.document, operation, places, media.schema),
     check: (input) => {
       const checked = checkInput(parameters, bodyErrorsOf, input);
@@ -146,6 +158,14 @@ function readOperation({ accepted: compiler, produced }: Compilers, outline: Ope
     },
     checkAnswer: toResponseCheck(produced, [...at, 'responses'], toNode(operation.responses)),
   };
+}
+
+/** Returns the media types of the first successful response with content; that of JSON when none has any. */
+function producedTypes(document: Node, responses: Node): readonly string[] {
+  const types = Object.entries(responses)
+    .filter(([status]) => status.startsWith('2'))
+    .map(([, response]) => Object.keys(toNode(dereference(document, response).content)));
+  return types.find(({ length }) => length > 0) ?? ['application/json'];
 }
 
 /** Returns the locations of the members of a list in the document. */

@@ -16,6 +16,7 @@ import { acceptsGzip, compress } from './content-encoding.ts';
 import { watchForDrift } from './contract-drift.ts';
 import { arrivalAt, measureAnswer } from './measure-answer.ts';
 import type { OperationRequest, Operations } from './operation.ts';
+import { preferredType } from './preferred-type.ts';
 import { forgetFile, type ParsedBody, parseBody, readBody } from './read-body.ts';
 import { findRequestIdentity, identify } from './request-identity.ts';
 import { type ResponseCache, requestText, type StoreResponse, serveCached, serveFromCache } from './response-cache.ts';
@@ -134,7 +135,7 @@ async function handle<Context>(
   const { caller, challenge } = await authenticate(options.verifier, operation.security, request.headers.authorization);
   response.locals.challenge = challenge;
   const path = request.params as Readonly<Record<string, string>>;
-  requireAcceptable(request);
+  const mediaType = acceptedType(request, operation);
   const bytes = await readBody(request, operation.body);
   if (operation.security.access === 'service') requireServiceToken(options, request, bytes);
   const file = operation.takesFile ? bytes : undefined;
@@ -161,6 +162,8 @@ async function handle<Context>(
     query: input.query,
     faults: input.faults,
     headers: request.headers,
+    mediaType,
+    preferredLanguage: (offered) => request.acceptsLanguages([...offered]) || undefined,
     get signal() {
       signal ??= abandonmentOf(response);
       return signal;
@@ -201,23 +204,30 @@ function abandonmentOf(response: Response): AbortSignal {
 
 /** Returns the headers of every response of an operation except its problems. */
 function headersOf(
-  { security: { access } }: ContractOperation,
+  { security: { access }, produces }: ContractOperation,
   caller: Caller | undefined,
   isCached: boolean,
 ): Readonly<Record<string, string>> {
   const isShared = access === 'public' || (access === 'optional' && caller === undefined);
-  const vary = [...(access === 'public' ? [] : ['Authorization']), ...(isCached ? ['Accept-Encoding'] : [])];
+  const vary = [
+    ...(access === 'public' ? [] : ['Authorization']),
+    // Only pages depend on the language.
+    ...(produces.length > 1 ? ['Accept', 'Accept-Language'] : []),
+    ...(isCached ? ['Accept-Encoding'] : []),
+  ];
   return {
     'Cache-Control': isShared ? 'no-cache' : 'private, no-cache',
     ...(vary.length === 0 ? {} : { Vary: vary.join(', ') }),
   };
 }
 
-function requireAcceptable(request: Request): void {
-  const { accept } = request.headers;
-  if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
-  if (!request.accepts(['application/json', 'application/json;charset=utf-8']))
-    throw new Problem('not-acceptable', 'Answers are application/json.');
+/** Returns the media type of the response. */
+function acceptedType({ headers: { accept } }: Request, { produces }: ContractOperation): string {
+  const [usual = ''] = produces;
+  if (accept === undefined || accept === '*/*' || accept === usual) return usual;
+  const type = preferredType(accept, produces);
+  if (type === undefined) throw new Problem('not-acceptable', `Answers are ${produces.join(' or ')}.`);
+  return type;
 }
 
 function requireSameOperations(contract: Contract, operations: Readonly<Record<string, unknown>>): void {

@@ -24,6 +24,10 @@ export interface OperationRequest {
   /** The declared parameters: a number where the contract defines an integer, an array where it defines an array. */
   readonly query: Readonly<Record<string, QueryValue>>;
   readonly headers: IncomingHttpHeaders;
+  /** The media type of the contract that the client prefers; of equal ones the first. */
+  readonly mediaType: string;
+  /** Returns the offered language that `Accept-Language` prefers. Undefined when it names none of them. */
+  preferredLanguage(offered: readonly string[]): string | undefined;
   /** Aborts when the client closes the connection before it has the response. Created at its first use. */
   readonly signal: AbortSignal;
   /** The body, validated by the contract, or the bytes of a file; undefined when there was none. */
@@ -39,14 +43,16 @@ export interface OperationRequest {
 }
 
 /**
- * The result of an operation. Its body is an object that is sent as JSON, a JSON text as a whole or in pieces, or
- * absent.
+ * The result of an operation. Its body is an object that is sent as JSON, a JSON text as a whole or in pieces, a page,
+ * or absent.
  */
 export interface Result<Body = never> {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Body;
   readonly json?: string;
+  /** A page, which is sent instead of a JSON body. */
+  readonly html?: string;
   /**
    * A JSON text in pieces, when it is too large for memory. The next piece is requested when the client has read most
    * of the previous ones. A failure closes the connection, so that the client can detect the incomplete response.
@@ -63,7 +69,9 @@ interface OperationTypes {
   readonly responses: Readonly<Record<number, unknown>>;
 }
 
-type ContentOf<Part> = Part extends { readonly content: infer Media } ? Media[keyof Media] : undefined;
+type ContentOf<Part> = Part extends { readonly content: infer Media }
+  ? Media[keyof Media & 'application/json']
+  : undefined;
 /** Any other media type is that of a file. */
 type BodyOf<Part> = Part extends { readonly content: infer Media }
   ? keyof Media extends 'application/json' | 'application/merge-patch+json'

@@ -20,9 +20,9 @@ export function send(
 ): void {
   const hasContent = result.status !== 304 && result.status !== 204;
   const content = hasContent
-    ? (gzip ?? result.json ?? (result.body === undefined ? undefined : JSON.stringify(result.body)))
+    ? (gzip ?? result.html ?? result.json ?? (result.body === undefined ? undefined : JSON.stringify(result.body)))
     : undefined;
-  writeHead(response, result, content === undefined ? {} : contentOf(content), headers);
+  writeHead(response, result, content === undefined ? {} : contentOf(content, result.html && html), headers);
   response.end(content);
 }
 
@@ -83,9 +83,11 @@ function fieldsOf(
   };
 }
 
-/** @param content a JSON text, plain or compressed with gzip */
-function contentOf(content: string | Buffer): Readonly<Record<string, string>> {
-  const length = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(content)) };
+const html = 'text/html; charset=utf-8';
+
+/** @param content plain, or a JSON text compressed with gzip */
+function contentOf(content: string | Buffer, type = 'application/json'): Readonly<Record<string, string>> {
+  const length = { 'Content-Type': type, 'Content-Length': String(Buffer.byteLength(content)) };
   return typeof content === 'string' ? length : { ...length, 'Content-Encoding': 'gzip' };
 }
 

@@ -127,6 +127,13 @@ it('the judge accepts 503 of an import only when others are waiting', () => {
   expect(of('The service is temporarily unavailable. Try again shortly.')).not.toEqual([]);
 });
 
+it('the judge accepts a page of the operation that has one, and of no other', () => {
+  const answer = { ...page({}, { 'content-type': 'text/html; charset=utf-8' }), text: '<!doctype html>' };
+  expect(faults('getInvoice', answer)).toEqual([]);
+  expect(faults('getInvoice', { ...answer, status: 404 })).not.toEqual([]);
+  expect(faults('getOrder', answer)).not.toEqual([]);
+});
+
 it('the judge accepts a page outside the API, for a browser only', () => {
   const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': "default-src 'none'" };
   const answer = { ...page({}, headers), status: 404, text: '<!doctype html>' };

@@ -47,10 +47,12 @@ export class Judge {
   faults({ method, operation, body, asksForPage = false }: Judged, answer: ReceivedAnswer): string[] {
     const { status, headers, text } = answer;
     if (asksForPage && headers['content-type'] === pageType) return pageFaults(method, answer);
+    const mayBePage = status < 300 && operation?.produces.includes('text/html') === true;
+    const isPage = headers['content-type']?.includes('html') || /^\s*<(!doctype|html)/i.test(text);
     const everywhere = [
       ...(headers['x-request-id'] === undefined ? ['header x-request-id is missing'] : []),
       ...(status >= 500 && !isFullQueue(operation, answer) ? [`status ${status}`] : []),
-      ...(headers['content-type']?.includes('html') || /^\s*<(!doctype|html)/i.test(text) ? ['the body is HTML'] : []),
+      ...(isPage && !mayBePage ? ['the body is HTML'] : []),
       ...(status === 405 && headers.allow === undefined ? ['header allow is missing'] : []),
       ...(method === 'HEAD' && text !== '' ? ['a response to HEAD has a body'] : []),
       ...problemFaults(method, answer),

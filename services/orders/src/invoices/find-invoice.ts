@@ -1,6 +1,6 @@
 // The invoice of an order with its credit notes, by what its caller may see.
 import type { Caller } from '@shop/shared/auth';
-import { type Result, toEtag } from '@shop/shared/http';
+import { toEtag } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { OrderStore } from '../context.ts';
 import type { components } from '../generated.ts';
@@ -25,7 +25,7 @@ export async function findInvoice(
   { database, invoices }: Pick<OrderStore, 'database' | 'invoices'>,
   caller: Caller,
   orderId: string,
-): Promise<Result<components['schemas']['OrderInvoices']>> {
+): Promise<{ readonly status: 200; readonly etag: string; readonly body: components['schemas']['OrderInvoices'] }> {
   const readAll = isStaff(caller);
   const { rows } = await database.pool.query<InvoiceRow>({
     name: readAll ? 'any-invoice' : 'own-invoice',
