@@ -89,6 +89,8 @@ it('returns receive records everything by default, and otherwise what --arrived 
       { productId: plate, received: 0, restock: true },
     ],
   });
+  const { output } = await runShop(dataDir, 'orders', 'show', orderId);
+  expect(output).toMatch(/^QUANTITY +CANCELLED +RETURNED +PRODUCT +TOTAL\n4 +2 +\S.+ EUR\n4 +1 +\S.+ EUR$/m);
 });
 
 it('returns reports a missing return, a refused step and wrong units', async () => {

@@ -64,7 +64,8 @@ it('shipping creates a method with every member, which the API shows, and change
   expect(await ask<Setting[]>('shipping', 'list', '--limit', '1')).toHaveLength(1);
   const { output } = await run('shipping', 'list');
   expect(output).toMatch(/^METHOD +POSITION +PRICE +FREE FROM +DAYS +COUNTRIES +NAME\n/);
-  expect(output).toMatch(new RegExp(`^${created.id} +2 +8.9 +1-3 +all +Parcel$`, 'm'));
+  expect(output).toMatch(new RegExp(`^${created.id} +2 +8\\.90 EUR +1-3 +all +Parcel$`, 'm'));
+  expect((await run('shipping', 'show', created.id)).output).toMatch(/^pricePerKilogram +1\.50 EUR$/m);
   expect((await run('shipping', 'archive', created.id)).output).toBe(
     `The shipping method ${created.id} is archived.\n`,
   );
@@ -118,6 +119,10 @@ it('discounts creates, changes and archives by the rules of the API, with a hist
   ]);
   const faults = await run('discounts', 'change', created.id, '--value', '101', '--until', '2026-11-01');
   expect(faults).toMatchObject({ code: 1, complaints: 'value must be <= 100.00; until must be after from\n' });
+  await run('discounts', 'create', '--name', 'Voucher', '--kind', 'amount', '--value', '7.5');
+  const { output } = await run('discounts', 'list');
+  expect(output).toMatch(/ amount +7\.50 EUR +0 +Voucher$/m);
+  expect(output).toMatch(/ percent +10 +0 +100 +2026-12-01T\S+ +2027-01-01T\S+ +10 % off$/m);
   await ask('discounts', 'change', created.id, '--value', '15', '--without', 'code');
   await run('discounts', 'archive', created.id);
   const history = await queryShop<{ body: object | null }>(

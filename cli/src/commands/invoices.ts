@@ -1,9 +1,10 @@
 // `invoices`: lists and shows invoices and credit notes, and proves that their numbers have no gap.
 import type { InvoiceSeries, ListedInvoice } from '@shop/orders/operator';
 import { StartError } from '@shop/shared/runtime';
-import { findDecimals, operatorCommand } from '@shop/shared/shop';
+import { operatorCommand } from '@shop/shared/shop';
 import { Command, InvalidArgumentError } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
+import { money } from '../output/money.ts';
 import { type Output, print, withJson } from '../output/print.ts';
 import { table, withoutControls } from '../output/table.ts';
 import { withOperator } from '../shop/operators.ts';
@@ -48,7 +49,7 @@ function listed(invoices: readonly ListedInvoice[], year: number): string {
     number,
     issuedAt,
     orderId,
-    `${total.toFixed(findDecimals(currency))} ${currency}`,
+    money(total, currency),
   ]);
   return table([['NUMBER', 'ISSUED', 'ORDER', 'TOTAL'], ...rows]);
 }

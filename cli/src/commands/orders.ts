@@ -3,9 +3,10 @@
 import type { Allocate, ChangedOrder, Order, OrderSelection, OrderWithHistory, RefundDue } from '@shop/orders/operator';
 import { statuses } from '@shop/orders/operator/values';
 import { StartError } from '@shop/shared/runtime';
-import { findDecimals, operatorCommand } from '@shop/shared/shop';
+import { operatorCommand } from '@shop/shared/shop';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../output/exit-codes.ts';
+import { money } from '../output/money.ts';
 import { type Output, print, withJson } from '../output/print.ts';
 import { table, withoutControls } from '../output/table.ts';
 import { type OpenShop, withShop } from '../shop/open-shop.ts';
@@ -137,8 +138,8 @@ function httpsAddress(text: string): string {
 function paymentOf(order: Order, { status, dueAt, refundDue, refunded }: NonNullable<Order['payment']>): string {
   return [
     `Its payment is ${status.replaceAll('_', ' ')}${status === 'due' ? ` until ${dueAt}` : ''}.`,
-    ...(refundDue === undefined ? [] : [`The shop owes ${amount(order, refundDue)} back.`]),
-    ...(refunded === undefined ? [] : [`${amount(order, refunded)} was paid back.`]),
+    ...(refundDue === undefined ? [] : [`The shop owes ${money(refundDue, order.currency)} back.`]),
+    ...(refunded === undefined ? [] : [`${money(refunded, order.currency)} was paid back.`]),
   ].join(' ');
 }
 
@@ -164,7 +165,7 @@ function listed(orders: readonly Order[], most: number): string {
     order.id,
     order.status,
     order.createdAt,
-    amount(order, order.totalCost),
+    money(order.totalCost, order.currency),
     order.itemsSummary
       .filter(({ quantity }) => quantity > 0)
       .map(({ quantity, name }) => `${quantity} × ${name}`)
@@ -180,22 +181,21 @@ function owed(due: readonly RefundDue[], most: number): string {
     id,
     status,
     dueSince,
-    amount({ currency }, value),
+    money(value, currency),
     causes.join(', '),
-    payments
-      .map(({ reference, amount: paid }) => `${JSON.stringify(reference)} ${amount({ currency }, paid)}`)
-      .join(', '),
+    payments.map(({ reference, amount: paid }) => `${JSON.stringify(reference)} ${money(paid, currency)}`).join(', '),
   ]);
   const further = due.length === most ? `\n\nThere may be more: use --limit.` : '';
   return `${table([['ORDER', 'STATUS', 'DUE SINCE', 'AMOUNT', 'CAUSES', 'PAYMENTS'], ...rows])}${further}`;
 }
 
 function shown(order: OrderWithHistory): string {
-  const lines = order.itemsSummary.map(({ quantity, cancelledQuantity, name, lineTotal }) => [
+  const lines = order.itemsSummary.map(({ quantity, cancelledQuantity, returnedQuantity, name, lineTotal }) => [
     quantity,
     cancelledQuantity,
+    returnedQuantity,
     name,
-    amount(order, lineTotal),
+    money(lineTotal, order.currency),
   ]);
   const history = order.history.map(({ status, at, by, cancelledLines = [], reason }) => [
     at,
@@ -208,10 +208,10 @@ function shown(order: OrderWithHistory): string {
     action === 'cancel' ? `cancel ${order.id} --reason TEXT` : `${action} ${order.id}`,
   );
   return [
-    `Order ${order.id} of account ${order.accountId} is ${order.status}: ${amount(order, order.totalCost)}.`,
+    `Order ${order.id} of account ${order.accountId} is ${order.status}: ${money(order.totalCost, order.currency)}.`,
     ...parcelOf(order),
     ...(order.payment === undefined ? [] : [paymentOf(order, order.payment)]),
-    table([['QUANTITY', 'CANCELLED', 'PRODUCT', 'TOTAL'], ...lines]),
+    table([['QUANTITY', 'CANCELLED', 'RETURNED', 'PRODUCT', 'TOTAL'], ...lines]),
     ...pricesOf(order),
     table([['TIME', 'STATUS', 'BY', 'CHANGE', 'REASON'], ...history]),
     next.length === 0
@@ -224,10 +224,12 @@ function shown(order: OrderWithHistory): string {
 function pricesOf(order: OrderWithHistory): string[] {
   const { shipping, discounts = [], taxes = [], pricesIncludeTax = false } = order;
   const rows = [
-    ...(shipping === undefined ? [] : [['shipping', Object.values(shipping.name)[0], amount(order, shipping.price)]]),
-    ...discounts.map(({ name, code, amount: saved }) => ['discount', code ?? name, `-${amount(order, saved)}`]),
+    ...(shipping === undefined
+      ? []
+      : [['shipping', Object.values(shipping.name)[0], money(shipping.price, order.currency)]]),
+    ...discounts.map(({ name, code, amount: saved }) => ['discount', code ?? name, `-${money(saved, order.currency)}`]),
     ...taxes.map(({ name, rate, amount: tax }) => {
-      return [pricesIncludeTax ? 'tax included' : 'tax added', `${name} ${rate} %`, amount(order, tax)];
+      return [pricesIncludeTax ? 'tax included' : 'tax added', `${name} ${rate} %`, money(tax, order.currency)];
     }),
   ];
   return rows.length === 0 ? [] : [table([['PRICE', 'NAME', 'AMOUNT'], ...rows])];
@@ -256,10 +258,6 @@ function inOrder(address: NonNullable<Order['shipping_address']>) {
   return Object.fromEntries(
     Object.entries({ recipient, street, code, city, region, country }).filter(([, part]) => part !== undefined),
   );
-}
-
-function amount({ currency }: Pick<Order, 'currency'>, value: number): string {
-  return `${value.toFixed(findDecimals(currency))} ${currency}`;
 }
 
 function changed(outcome: ChangedOrder): string {

@@ -3,8 +3,9 @@
 import type { Return, ReturnSelection } from '@shop/orders/operator';
 import { returnStatuses } from '@shop/orders/operator/values';
 import { StartError } from '@shop/shared/runtime';
-import { findDecimals, operatorCommand } from '@shop/shared/shop';
+import { operatorCommand } from '@shop/shared/shop';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { money } from '../output/money.ts';
 import { type Output, print, withJson } from '../output/print.ts';
 import { table, withoutControls } from '../output/table.ts';
 import { withOperator } from '../shop/operators.ts';
@@ -113,7 +114,7 @@ function shown(found: Return): string {
     ...(comment === undefined ? [] : [`Comment: ${quoted(comment)}`]),
     ...(refusalReason === undefined ? [] : [`Refused: ${quoted(refusalReason)}`]),
     table([['PRODUCT', 'NAME', 'QUANTITY', 'REASON', 'RECEIVED', 'RESTOCK'], ...rows]),
-    ...(refund === undefined ? [] : [`${refund.toFixed(findDecimals(currency))} ${currency} became due as a refund.`]),
+    ...(refund === undefined ? [] : [`${money(refund, currency)} became due as a refund.`]),
     ...(stockReturned === undefined ? [] : [`The stock: ${stockReturned.state}.`]),
     next.length === 0
       ? 'No further step is possible.'

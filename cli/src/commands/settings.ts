@@ -1,11 +1,12 @@
 // `shipping`, `taxes` and `discounts`: lists, shows, adds, changes and archives the settings of prices.
 import type { Setting, SettingKind } from '@shop/orders/operator';
-import { StartError } from '@shop/shared/runtime';
-import { operatorCommand } from '@shop/shared/shop';
+import { type Environment, readConfig, StartError } from '@shop/shared/runtime';
+import { currency, operatorCommand } from '@shop/shared/shop';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { money } from '../output/money.ts';
 import { type Output, print, withJson } from '../output/print.ts';
 import { type Cell, list, table } from '../output/table.ts';
-import { withOperator } from '../shop/operators.ts';
+import { type Operator, withOperator } from '../shop/operators.ts';
 import { idOf, limit, moment } from './arguments.ts';
 
 /** A member that an option sets: the part of a merge patch for its value. */
@@ -19,9 +20,14 @@ interface Kind<Name extends SettingKind> {
   readonly kind: Name;
   readonly noun: string;
   readonly options: readonly SettingOption[];
+  /** The members that are amounts of money. */
+  readonly amounts: (setting: Setting[Name]) => readonly string[];
   readonly heading: readonly string[];
-  readonly row: (setting: Setting[Name]) => readonly Cell[];
+  readonly row: (setting: Shown<Setting[Name]>) => readonly Cell[];
 }
+
+/** A setting whose amounts of money are texts. */
+type Shown<Given> = { readonly [Name in keyof Given]: number extends Given[Name] ? Cell : Given[Name] };
 
 const amount = (flags: string, description: string): SettingOption => ({ option: numberOption(flags, description) });
 const numberOption = (flags: string, description: string): Option => new Option(flags, description).argParser(toNumber);
@@ -54,6 +60,7 @@ const shipping: Kind<'shipping-method'> = {
     text('--tax-category <category>', 'the category of its tax rate'),
     amount('--position <n>', 'the place in lists, the lowest first'),
   ],
+  amounts: () => ['price', 'freeFrom', 'pricePerKilogram'],
   heading: ['METHOD', 'POSITION', 'PRICE', 'FREE FROM', 'DAYS', 'COUNTRIES', 'NAME'],
   row: ({ id, position, price, freeFrom, days, countries, name }) => [
     id,
@@ -77,6 +84,7 @@ const taxes: Kind<'tax-rate'> = {
     text('--name <text>', 'the name of the tax on orders'),
     time('--from <time>', 'when the rate begins: a day in UTC, or a time'),
   ],
+  amounts: () => [],
   heading: ['RATE', 'COUNTRY', 'REGION', 'CATEGORY', 'PERCENT', 'FROM', 'NAME'],
   row: ({ id, country, region, category, rate, from, name }) => [id, country, region, category, rate, from, name],
 };
@@ -100,6 +108,7 @@ const discounts: Kind<'discount'> = {
     amount('--uses-per-account <n>', 'the number of orders of one account that can use it'),
     { option: new Option('--combinable', 'can be used together with other combinable discounts') },
   ],
+  amounts: ({ kind }) => (kind === 'amount' ? ['minimum', 'value'] : ['minimum']),
   heading: ['DISCOUNT', 'CODE', 'KIND', 'VALUE', 'USED', 'USES', 'FROM', 'UNTIL', 'NAME'],
   row: ({ id, code, kind, value, used, uses, from, until, name }) => [
     id,
@@ -119,40 +128,50 @@ export const taxesCommand = () => settingsCommand('taxes', taxes);
 export const discountsCommand = () => settingsCommand('discounts', discounts);
 
 function settingsCommand<Name extends SettingKind>(command: string, settings: Kind<Name>): Command {
-  const { kind, noun, heading, row } = settings;
+  const { kind, noun, heading, row, amounts } = settings;
   const group = new Command(command);
   const settingId = idOf(`a ${noun}`);
-  const shown = (setting: Setting[Name]): string =>
-    list(Object.entries(setting).map(([name, value]) => [name, plain(value)]));
+  const withMoney = (setting: Setting[Name], code: string): Shown<Setting[Name]> => {
+    const texts = amounts(setting);
+    const members = Object.entries(setting).map(([name, value]) => [
+      name,
+      texts.includes(name) ? money(Number(value), code) : value,
+    ]);
+    return Object.fromEntries(members);
+  };
+  const shown = (setting: Setting[Name], code: string): string =>
+    list(Object.entries(withMoney(setting, code)).map(([name, value]) => [name, plain(value)]));
 
   withJson(group.command('list').description(`list the ${noun}s`))
     .option('--limit <n>', `the largest number of ${noun}s`, limit, 100)
     .action(async ({ limit: most, ...output }: Output & { limit: number }) => {
-      const found = await withOperator('orders', ({ listSettings }, environment) =>
+      const [found, code] = await withCurrency(({ listSettings }, environment) =>
         listSettings(environment, kind, most),
       );
       const further = found.length === most ? `\n\nThere may be more: use --limit.` : '';
       print(output, found, () =>
-        found.length === 0 ? `There are no ${noun}s.` : `${table([heading, ...found.map(row)])}${further}`,
+        found.length === 0
+          ? `There are no ${noun}s.`
+          : `${table([heading, ...found.map((setting) => row(withMoney(setting, code)))])}${further}`,
       );
     });
   withJson(group.command('show').description(`show a ${noun}`))
     .argument(`<${noun.replace(' ', '-')}>`, `id of the ${noun}`, settingId)
     .action(async (id: string, output: Output) => {
-      const found = await withOperator('orders', ({ findSetting }, environment) => findSetting(environment, kind, id));
+      const [found, code] = await withCurrency(({ findSetting }, environment) => findSetting(environment, kind, id));
       if (found === undefined) {
         throw new StartError(`there is no ${noun} ${id}: ${operatorCommand('shop', `${command} list`)} shows all`);
       }
-      print(output, found, () => shown(found));
+      print(output, found, () => shown(found, code));
     });
   const create = withJson(group.command('create').description(`add a ${noun}`));
   for (const { option } of settings.options) create.addOption(option);
   create.action(async ({ json, ...given }: Output & Given) => {
     const body = toPatch(settings, given);
-    const created = await withOperator('orders', ({ createSetting }, environment) =>
+    const [created, code] = await withCurrency(({ createSetting }, environment) =>
       createSetting(environment, kind, body),
     );
-    print({ ...(json && { json }) }, created, () => shown(created));
+    print({ ...(json && { json }) }, created, () => shown(created, code));
   });
   const change = withJson(
     group.command('change').description(`change a ${noun}; orders that were placed keep their prices`),
@@ -163,10 +182,10 @@ function settingsCommand<Name extends SettingKind>(command: string, settings: Ki
     .option('--without <member...>', 'removes members, named as `show` does')
     .action(async (id: string, { json, without = [], ...given }: Output & Given & { without?: readonly string[] }) => {
       const patch = { ...toPatch(settings, given), ...Object.fromEntries(without.map((member) => [member, null])) };
-      const changed = await withOperator('orders', ({ changeSetting }, environment) =>
+      const [changed, code] = await withCurrency(({ changeSetting }, environment) =>
         changeSetting(environment, kind, id, patch),
       );
-      print({ ...(json && { json }) }, changed, () => shown(changed));
+      print({ ...(json && { json }) }, changed, () => shown(changed, code));
     });
   withJson(group.command('archive').description(`archive a ${noun}; orders that have it are not affected`))
     .argument(`<${noun.replace(' ', '-')}>`, `id of the ${noun}`, settingId)
@@ -175,6 +194,16 @@ function settingsCommand<Name extends SettingKind>(command: string, settings: Ki
       print(output, archived, () => `The ${noun} ${id} is archived.`);
     });
   return group;
+}
+
+/** Runs `use`, and returns its result with the currency of the shop. */
+function withCurrency<Result>(
+  use: (operator: Operator<'orders'>, environment: Environment) => Promise<Result>,
+): Promise<readonly [Result, string]> {
+  return withOperator('orders', async (operator, environment) => {
+    const { code } = readConfig(environment, { code: currency('SHOP_CURRENCY', 'EUR') });
+    return [await use(operator, environment), code];
+  });
 }
 
 type Given = Readonly<Record<string, unknown>>;
