@@ -308,8 +308,8 @@ export interface components {
             /** @description Log-ins and changes of the last year, those by staff with the reason that was given. */
             readonly audit: readonly Record<string, never>[];
             /**
-             * @description The oldest first. The members of `GET /v1/orders/{orderId}` without `allowedActions`; the entries of its `history`; and as
-             *     `moneyMovements` each payment and refund.
+             * @description The oldest first. The members of `GET /v1/orders/{orderId}` without `allowedActions`; the entries of its `history`; its
+             *     `returns`; as `invoices` its invoice and credit notes; and as `moneyMovements` each payment and refund.
              */
             readonly orders: readonly Record<string, never>[];
             /** @description The oldest first: the kind, the state and the times of each e-mail, and its `address` when it is not that of the `recipient`. */

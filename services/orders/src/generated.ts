@@ -1463,6 +1463,8 @@ export interface components {
             }[];
             /** @description The returns of the order, without `allowedActions`; absent when there is none. */
             readonly returns?: readonly components["schemas"]["ReturnView"][];
+            /** @description The invoice of the order and then its credit notes; absent when there is none. */
+            readonly invoices?: readonly components["schemas"]["Invoice"][];
         };
     };
     responses: {

@@ -116,6 +116,12 @@ export function returnsSql(decimals: number): string {
     FROM returns WHERE ${ofOrder('returns')})`;
 }
 
+/** The invoice of the order, and then its credit notes; NULL when there is none. */
+export const invoicesSql = `(SELECT json_agg(jsonb_build_object(
+      'kind', invoice.kind, 'number', invoice.number, 'issuedAt', ${timeSql('invoice.issued_at')}
+    ) || invoice.body::jsonb ORDER BY invoice.kind DESC, invoice.issued_at, invoice.sequence)
+    FROM invoices AS invoice WHERE ${ofOrder('invoice')})`;
+
 /** Returns every movement of money, oldest first; NULL when there was none. */
 export function movementsSql(decimals: number): string {
   return `(SELECT json_agg(json_strip_nulls(json_build_object(

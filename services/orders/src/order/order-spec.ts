@@ -18,6 +18,7 @@ import {
   cancellationSql,
   customerSql,
   historySql,
+  invoicesSql,
   isDueSql,
   linesSql,
   movementsSql,
@@ -106,8 +107,8 @@ export function orderSpec(currency: string, list: OrderList): CollectionSpec<Cal
 }
 
 /**
- * Returns an order in an export: the members that do not depend on the caller, the history, the returns, and the
- * movements of money.
+ * Returns an order in an export: the members that do not depend on the caller, the history, the returns, the invoices,
+ * and the movements of money.
  */
 export function exportSpec(spec: CollectionSpec<Caller>, decimals: number): CollectionSpec<Caller> {
   const forEveryCaller = Object.entries(spec.fields).filter(([, { write }]) => write === undefined);
@@ -117,6 +118,7 @@ export function exportSpec(spec: CollectionSpec<Caller>, decimals: number): Coll
       ...Object.fromEntries(forEveryCaller),
       history: { type: json(), operators: none, column: historySql },
       returns: { type: json(), operators: none, column: returnsSql(decimals) },
+      invoices: { type: json(), operators: none, column: invoicesSql },
       moneyMovements: { type: json(), operators: none, column: movementsSql(decimals) },
     },
   };
