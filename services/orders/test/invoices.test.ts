@@ -119,6 +119,33 @@ it('cancelled units are on no invoice', async () => {
   expect(invoice.lines).toEqual([expect.objectContaining({ productId: mug, quantity: 2 })]);
 });
 
+it('an event reports each document once, after the event of its cause and with a version of its own', async () => {
+  const id = await returns.ordered({ [mug]: 2 });
+  const returned = await returns.requested(id, { [mug]: 1 });
+  await returns.act(shop.staff, returned, 'approve');
+  expect((await returns.receive(returned, { [mug]: 1 })).status).toBe(200);
+  const { invoice, creditNotes } = (await invoiceOf(id)).invoices;
+  const { database } = shop.services.service('orders');
+  const { rows } = await database.query(
+    `SELECT type, CASE type WHEN 'invoice.issued.v1' THEN data END AS data,
+       sequence > previous_sequence AS "hasVersion", (SELECT version FROM orders WHERE id::text = $1) = sequence AS "isLast"
+     FROM outbox WHERE subject = $1 ORDER BY sequence`,
+    [id],
+  );
+  const documents = [invoice, ...creditNotes].map((document) => {
+    const { number, kind, orderId, total, currency, issuedAt, invoiceNumber } = document;
+    const about = { number, kind, orderId, accountId: customer.accountId, total, currency, issuedAt };
+    return invoiceNumber === undefined ? about : { ...about, invoiceNumber };
+  });
+  const other = { data: null, hasVersion: true, isLast: false };
+  expect(rows.slice(-4)).toEqual([
+    { type: 'order.shipped.v1', ...other },
+    { type: 'invoice.issued.v1', data: documents[0], hasVersion: true, isLast: false },
+    { type: 'order.delivered.v1', ...other },
+    { type: 'invoice.issued.v1', data: documents[1], hasVersion: true, isLast: true },
+  ]);
+});
+
 it('a repeated request with the same key issues no further invoice', async () => {
   const id = await returns.ordered({ [mug]: 1 }, {}, 'paid');
   await shop.act(shop.staff, id, 'process');
@@ -179,6 +206,26 @@ it('credit notes of the parts of an order add up to its invoice exactly', async 
   expect(await showInvoice(environment, `${year}-999999`)).toBeUndefined();
   const listed = (await listInvoices(environment, year)).filter(({ orderId }) => orderId === id);
   expect(listed.map(({ number }) => number)).toEqual([invoice, ...creditNotes].map(({ number }) => number));
+});
+
+it('the export of an account has the documents of each order as its customer sees them', async () => {
+  const other = await shop.customer();
+  const { ordered, requested, receive, act } = returningShop(shop, other);
+  const [id, without] = [
+    await ordered({ [mug]: 2 }, { shipping_address: address }),
+    await ordered({ [mug]: 1 }, {}, 'paid'),
+  ];
+  for (let unit = 0; unit < 2; unit += 1) {
+    const returned = await requested(id, { [mug]: 1 });
+    await act(shop.staff, returned, 'approve');
+    expect((await receive(returned, { [mug]: 1 })).status).toBe(200);
+  }
+  const { invoice, creditNotes } = (await invoiceOf(id, other)).invoices;
+  expect(creditNotes).toHaveLength(2);
+  const exported = await shop.internal('orders', `/internal/accounts/${other.accountId}/export`, {});
+  const orders = exported.body.items as readonly { id: string; invoices?: unknown }[];
+  expect(orders.find((order) => order.id === id)?.invoices).toEqual([invoice, ...creditNotes]);
+  expect(orders.find((order) => order.id === without)).not.toHaveProperty('invoices');
 });
 
 it('a return of which nothing arrived has no credit note', async () => {

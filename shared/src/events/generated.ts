@@ -647,6 +647,41 @@ export interface components {
         };
         /**
          * @example {
+         *       "number": "2026-000042",
+         *       "kind": "invoice",
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "total": 29,
+         *       "currency": "EUR",
+         *       "issuedAt": "2026-11-21T03:10:00.000Z"
+         *     }
+         * @example {
+         *       "number": "CN-2026-000007",
+         *       "kind": "credit-note",
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "total": 14.5,
+         *       "currency": "EUR",
+         *       "issuedAt": "2026-11-21T03:30:00.000Z",
+         *       "invoiceNumber": "2026-000042"
+         *     }
+         */
+        readonly "invoice.issued.v1": {
+            /** @description In the series of its kind and year, which has no gap. */
+            readonly number: string;
+            /** @enum {unknown} */
+            readonly kind: "invoice" | "credit-note";
+            readonly orderId: components["schemas"]["Id"];
+            readonly accountId: components["schemas"]["Id"];
+            /** @description What the customer pays by the invoice, or what the credit note takes back of it. */
+            readonly total: components["schemas"]["Money"];
+            readonly currency: components["schemas"]["Currency"];
+            readonly issuedAt: components["schemas"]["Time"];
+            /** @description Of a credit note. The number of the invoice that it corrects. */
+            readonly invoiceNumber?: string;
+        };
+        /**
+         * @example {
          *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
          *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
          *       "returnId": "01931f74-5b20-7f11-8d2e-4a6c8e0b2d01",
@@ -880,7 +915,7 @@ export interface components {
     pathItems: never;
 }
 
-export type EventType = "account.registered.v1" | "account.updated.v1" | "account.erased.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "order.lines-cancelled.v1" | "stock.released.v1" | "stock.lines-released.v1" | "return.requested.v1" | "return.approved.v1" | "return.refused.v1" | "return.withdrawn.v1" | "return.received.v1" | "stock.returned.v1" | "product.created.v1" | "product.updated.v1" | "product.archived.v1" | "stock.changed.v1" | "stock.low.v1" | "notification.sent.v1";
+export type EventType = "account.registered.v1" | "account.updated.v1" | "account.erased.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "order.lines-cancelled.v1" | "stock.released.v1" | "stock.lines-released.v1" | "return.requested.v1" | "return.approved.v1" | "return.refused.v1" | "return.withdrawn.v1" | "return.received.v1" | "invoice.issued.v1" | "stock.returned.v1" | "product.created.v1" | "product.updated.v1" | "product.archived.v1" | "stock.changed.v1" | "stock.low.v1" | "notification.sent.v1";
 
 /** Event type → its `data`. */
 export type EventPayloads = Pick<components['schemas'], EventType>;
@@ -920,7 +955,8 @@ export const senders = {
     "return.approved.v1",
     "return.refused.v1",
     "return.withdrawn.v1",
-    "return.received.v1"
+    "return.received.v1",
+    "invoice.issued.v1"
   ]
 } as const satisfies Record<ServiceName, readonly EventType[]>;
 

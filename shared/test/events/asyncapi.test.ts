@@ -43,6 +43,7 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
       'return.refused.v1',
       'return.withdrawn.v1',
       'return.received.v1',
+      'invoice.issued.v1',
     ],
   },
   catalogue: {

@@ -25,5 +25,7 @@ export interface InvoiceWriter {
 /** The number of a new document. */
 export interface IssuedNumber {
   readonly number: string;
+  /** The version of the order. */
+  readonly version: number;
   readonly issuedAt: Date;
 }

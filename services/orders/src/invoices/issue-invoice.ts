@@ -1,15 +1,15 @@
 // Issues the invoice of an order that ships, and the credit note of a return. A number belongs to the transaction that
 // takes it, so a series has no gap and each number one document.
 import { sql, type Transaction } from '@shop/shared/database';
+import type { NewEvent } from '@shop/shared/events';
+import type { Cause } from '../order/change-status.ts';
 import type { LockedOrder } from '../order/order.ts';
 import { readLines } from '../order/order-lines.ts';
-import type { InvoiceBody, InvoiceKind, InvoiceWriter, IssuedNumber } from './invoice.ts';
+import type { Invoice, InvoiceBody, InvoiceKind, InvoiceWriter, IssuedNumber } from './invoice.ts';
 import { type ReturnedLines, sumsOfReturn, sumsOfShipment } from './invoice-body.ts';
 
 /** A document that was issued. */
-export interface IssuedInvoice extends IssuedNumber {
-  readonly total: number;
-}
+export interface IssuedInvoice extends IssuedNumber, Pick<Invoice, 'kind' | 'total' | 'invoiceNumber'> {}
 
 /**
  * Issues the invoice of a locked order that ships. Returns undefined when the shop writes none.
@@ -24,7 +24,7 @@ export async function issueInvoice(
   if (seller === undefined) return undefined;
   const sums = sumsOfShipment(orders, order, await readLines(tx, order));
   const body = { seller, ...(await readSale(tx, order)), ...sums };
-  return { ...(await insert(tx, order, prefix, 'invoice', body)), total: body.total };
+  return { ...(await insert(tx, order, prefix, 'invoice', body)), kind: 'invoice', total: body.total };
 }
 
 export interface ReceivedUnits extends ReturnedLines {
@@ -56,7 +56,23 @@ export async function issueCreditNote(
     ...{ orderId, orderedAt },
     ...sums,
   };
-  return { ...(await insert(tx, order, `${prefix}CN-`, 'credit-note', body)), total: body.total };
+  const { total, invoiceNumber } = body;
+  return {
+    ...(await insert(tx, order, `${prefix}CN-`, 'credit-note', body)),
+    kind: 'credit-note',
+    total,
+    invoiceNumber,
+  };
+}
+
+/** Returns the event about a document. */
+export function issuedEvent(
+  { id: requestId, traceparent }: Cause,
+  { id: orderId, accountId, currency }: LockedOrder,
+  { issuedAt, version, ...issued }: IssuedInvoice,
+): NewEvent<'invoice.issued.v1'> {
+  const data = { ...issued, orderId, accountId, currency, issuedAt: issuedAt.toISOString() };
+  return { type: 'invoice.issued.v1', subject: orderId, sequence: version, requestId, traceparent, data };
 }
 
 /** Returns the members that follow from the order and its customer. */
@@ -81,7 +97,10 @@ async function readSale(
   };
 }
 
-/** Takes the next number of the present year (UTC) and stores the document. */
+/**
+ * Takes the next number of the present year (UTC) and stores the document. The order gets a further version, because
+ * each event about it has a version of its own.
+ */
 async function insert(
   tx: Transaction,
   { id, accountId }: LockedOrder,
@@ -96,12 +115,14 @@ async function insert(
        VALUES ($1, extract(year FROM now() AT TIME ZONE 'UTC'), 1)
        ON CONFLICT (kind, year) DO UPDATE SET last = series.last + 1
        RETURNING year, last
+     ), changed AS (
+       UPDATE orders SET version = version + 1 WHERE id = $3 AND account_id = $4 RETURNING version
      )
      INSERT INTO invoices (number, kind, year, sequence, order_id, account_id, return_id, body, issued_at)
      SELECT $2 || year || '-' || lpad(last::text, greatest(6, length(last::text)), '0'), $1, year, last, $3, $4, $5,
        $6::json, now()
      FROM series
-     RETURNING number, issued_at AS "issuedAt"`,
+     RETURNING number, issued_at AS "issuedAt", (SELECT version FROM changed)`,
     [kind, prefix, id, accountId, body.returnId ?? null, JSON.stringify(body)],
   );
   if (issued === undefined) throw new Error('an inserted document left no row');

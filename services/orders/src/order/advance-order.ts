@@ -1,11 +1,11 @@
 // The steps by which staff advances an order. Process, ship and deliver differ only in the new state.
 import { sql, type Transaction } from '@shop/shared/database';
-import { appendEvent, type EventPayloads } from '@shop/shared/events';
+import { appendEvents, type EventPayloads, type NewEvent } from '@shop/shared/events';
 import { idempotent, type OperationRequest, type Result, requireCaller } from '@shop/shared/http';
 import { Problem } from '@shop/shared/problem';
 import type { OrderStore } from '../context.ts';
 import type { InvoiceWriter } from '../invoices/invoice.ts';
-import { issueInvoice } from '../invoices/issue-invoice.ts';
+import { issuedEvent, issueInvoice } from '../invoices/issue-invoice.ts';
 import { type Cause, changeStatus, type Tracking } from './change-status.ts';
 import { type LockedOrder, lockOrder, requireVersion, showOrder } from './order.ts';
 import { readRemaining, toItem } from './order-lines.ts';
@@ -47,7 +47,7 @@ export interface Move {
 }
 
 /**
- * Moves a locked order to `to`, issues the invoice when it ships, and publishes the event.
+ * Moves a locked order to `to`, issues the invoice when it ships, and publishes the events.
  * @throws Problem 409 for a transition that is not in the table, or when the order has to be paid first
  */
 export async function moveOrder(
@@ -64,7 +64,7 @@ export async function moveOrder(
   const { version } = await changeStatus(tx, cause, order, { to, actor: 'staff', tracking });
   const shipment = to === 'shipped' ? await readShipment(tx, order) : undefined;
   const invoice = to === 'shipped' ? await issueInvoice(tx, writer, order) : undefined;
-  await appendEvent(tx, {
+  const moved: NewEvent<(typeof events)[FulfilmentState]> = {
     type: events[to],
     subject: order.id,
     sequence: version,
@@ -77,7 +77,8 @@ export async function moveOrder(
       ...shipment,
       ...(invoice && { invoiceNumber: invoice.number }),
     },
-  });
+  };
+  await appendEvents(tx, invoice === undefined ? [moved] : [moved, issuedEvent(cause, order, invoice)]);
 }
 
 /** Returns the further members of the event of a shipment. */

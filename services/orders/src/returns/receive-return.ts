@@ -1,10 +1,11 @@
 // Records the units of a locked return that arrived: the order shows them, what was paid for them becomes due as a
 // refund, and the catalogue gets the event for the stock.
 import { sql, type Transaction } from '@shop/shared/database';
+import { appendEvent } from '@shop/shared/events';
 import { type Fault, Problem } from '@shop/shared/problem';
 import type { components } from '../generated.ts';
 import type { InvoiceWriter } from '../invoices/invoice.ts';
-import { issueCreditNote } from '../invoices/issue-invoice.ts';
+import { issueCreditNote, issuedEvent } from '../invoices/issue-invoice.ts';
 import type { LockedOrder, Orders } from '../order/order.ts';
 import { type OrderLine, readLines } from '../order/order-lines.ts';
 import { findPayment, oweRefund, refundFor } from '../order/order-payment.ts';
@@ -63,6 +64,7 @@ export const receiveWith =
       ...(refund && { refund }),
       ...(creditNote && { creditNoteNumber: creditNote.number }),
     });
+    if (creditNote !== undefined) await appendEvent(tx, issuedEvent(cause, order, creditNote));
   };
 
 /**
