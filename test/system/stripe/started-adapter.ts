@@ -1,6 +1,7 @@
 // Starts the stand-in for Stripe, and adapters of examples/stripe, as processes.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { plainEnvironment } from '@shop/shared/testing';
 import { toolsOf } from '../../install-tools.ts';
@@ -12,6 +13,12 @@ export const { install: installStripe } = toolsOf(folder);
 
 export const [secretKey, webhookSecret] = ['sk_test_1', 'whsec_1'];
 
+/** Loads sources of the example, whose package is installed when the tests run. */
+export async function loadExample<Sources>(...names: readonly string[]): Promise<Sources> {
+  const sources = await Promise.all(names.map(async (name) => (await import(join(example, 'src', name))) as object));
+  return Object.assign({}, ...sources) as Sources;
+}
+
 export interface StandIn {
   readonly url: string;
   /** Calls a path of the stand-in that begins with /test/. */
@@ -20,19 +27,26 @@ export interface StandIn {
   stop(): void;
 }
 
-export async function startStandIn(webhook: string): Promise<StandIn> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('stripe-api.ts', import.meta.url))], {
+export interface StandInOptions {
+  /** The address that receives the events. No events are sent without it. */
+  readonly webhook?: string;
+  /** Whether faults happen that no test plans. */
+  readonly faults: boolean;
+}
+
+export async function startStandIn({ webhook = '', faults }: StandInOptions): Promise<StandIn> {
+  // The stand-in ends with this process: the IPC channel closes.
+  const child = fork(fileURLToPath(new URL('stripe-api.ts', import.meta.url)), {
     env: {
       ...plainEnvironment(),
       WEBHOOK_URL: webhook,
       WEBHOOK_SECRET: webhookSecret,
       SECRET_KEY: secretKey,
-      FAULTS: 'on',
+      FAULTS: faults ? 'on' : 'off',
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    execArgv: [],
   });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  const url = line.toString().trim();
+  const [url] = (await once(child, 'message')) as [string];
   const act = async <Found>(name: string, body: object = {}): Promise<Found> => {
     const response = await fetch(`${url}/test/${name}`, { method: 'POST', body: JSON.stringify(body) });
     if (!response.ok) throw new Error(await response.text());

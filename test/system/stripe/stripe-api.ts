@@ -1,24 +1,17 @@
 // A stand-in for Stripe, which runs as a process of its own. It implements what the adapter uses of the documented API:
 // form-encoded requests, payment intents, refunds, lists with `has_more`, the search, idempotency keys, and webhooks
 // with signatures that are sent again until they are accepted. Paths under /test/ are what customers, banks and staff
-// do.
-//   responses: every sixth change is made, but its response is lost; every sixth gets 500 before it is made
+// do, and what a test plans. With FAULTS=on, faults happen without a plan:
+//   responses: every sixth change is made, but its response is lost; every sixth gets 503 before it is made, and every
+//     sixth gets 500 when it creates a payment intent
 //   webhooks: late, twice, out of order, or never
 //   refunds: succeeded at once, after a while, or failed after a while
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { answers, nextFault, notifyWith, send, type WebhookFault } from './stripe-webhooks.ts';
 
-/** The part of the package that this file uses. The package is installed when the tests run. */
-interface Signing {
-  readonly webhooks: { generateTestHeaderString(of: { payload: string; secret: string }): string };
-}
-const stripe = createRequire(new URL('../../../examples/stripe/', import.meta.url))('stripe') as Signing;
-const { WEBHOOK_URL = '', WEBHOOK_SECRET = '', SECRET_KEY = '', FAULTS = 'off' } = process.env;
-
-const webhookFaults = ['none', 'late', 'twice', 'out-of-order', 'silent'] as const;
-export type WebhookFault = (typeof webhookFaults)[number];
+const { SECRET_KEY = '', FAULTS = 'off' } = process.env;
 
 export interface Intent {
   readonly id: string;
@@ -37,7 +30,7 @@ export interface Refund {
   readonly object: 'refund';
   readonly amount: number;
   readonly currency: string;
-  status: 'pending' | 'succeeded' | 'failed';
+  status: 'pending' | 'succeeded' | 'failed' | 'canceled';
   readonly payment_intent: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly created: number;
@@ -48,7 +41,12 @@ export interface Ledger {
   readonly refunds: readonly Refund[];
   /** The statuses with which the webhook answered. */
   readonly answers: Readonly<Record<string, number>>;
+  /** How often the payments of each order were searched. */
+  readonly searches: Readonly<Record<string, number>>;
 }
+
+/** What happens to the requests with a key: the change is made without a response, or the response is 503 or 500. */
+export type KeyFault = 'none' | 'lost' | 'refused' | 'broken';
 
 type Parameters = Readonly<Record<string, string>>;
 interface Answer {
@@ -57,23 +55,27 @@ interface Answer {
 }
 interface KeptAnswer {
   readonly request: string;
-  /** Whether its answer is a 500. */
-  readonly isBroken: boolean;
+  readonly fault: KeyFault;
   answer?: Answer;
-  /** The requests with this key that get no response, or 500. */
-  lost: number;
-  refused: number;
+  /** The next requests with this key whose response is lost or 503. The package of Stripe sends each request thrice. */
+  faulty: number;
 }
 
 const intents = new Map<string, Intent>();
 const refunds = new Map<string, Refund>();
 const keys = new Map<string, KeptAnswer>();
-const answers: Record<string, number> = {};
-const overtaken: [type: string, object: object][] = [];
+/** When each payment intent succeeded. */
+const succeededAt = new Map<string, number>();
+const searches: Record<string, number> = {};
+const keyFaults: readonly KeyFault[] = ['none', 'none', 'lost', 'none', 'refused', 'broken'];
 const largestPage = 20;
 const searchIsBehind = 500;
 let isUnavailable = false;
-let events = 0;
+/** Whether new refunds stay pending until a test changes them. */
+let isHolding = false;
+let plannedFault: KeyFault | undefined;
+/** The refunds that are requested at the same time: none is made before all of them are requested. */
+let meeting: { missing: number; readonly complete: PromiseWithResolvers<void> } | undefined;
 
 const seconds = (): number => Math.floor(Date.now() / 1_000);
 const failure = (status: number, type: string, message: string): Answer => ({
@@ -81,44 +83,7 @@ const failure = (status: number, type: string, message: string): Answer => ({
   body: { error: { type, message } },
 });
 
-async function send(type: string, object: object): Promise<number> {
-  const event = { id: `evt_${++events}`, object: 'event', type, created: seconds(), data: { object } };
-  const payload = JSON.stringify(event);
-  const signature = stripe.webhooks.generateTestHeaderString({ payload, secret: WEBHOOK_SECRET });
-  const headers = { 'Content-Type': 'application/json', 'Stripe-Signature': signature };
-  const { status } = await fetch(WEBHOOK_URL, { method: 'POST', body: payload, headers });
-  answers[status] = (answers[status] ?? 0) + 1;
-  return status;
-}
-
-/** Sends an event again and again until it is accepted. Stripe does so for three days. */
-async function notify(type: string, object: object): Promise<void> {
-  const snapshot = structuredClone(object);
-  for (let pause = 100; ; pause = Math.min(pause * 2, 1_000)) {
-    const status = await send(type, snapshot).catch(() => 0);
-    if (status >= 200 && status < 300) return;
-    await sleep(pause);
-  }
-}
-
-async function notifyWith(fault: WebhookFault, type: string, object: object): Promise<void> {
-  const snapshot = structuredClone(object);
-  if (fault === 'silent') return;
-  if (fault === 'out-of-order' && overtaken.length < 5) {
-    overtaken.push([type, snapshot]);
-    return;
-  }
-  if (fault === 'late') await sleep(1_500);
-  await Promise.all(fault === 'twice' ? [notify(type, snapshot), notify(type, snapshot)] : [notify(type, snapshot)]);
-  await Promise.all(
-    overtaken
-      .splice(0)
-      .toReversed()
-      .map(([kind, one]) => notify(kind, one)),
-  );
-}
-
-const usual = (): WebhookFault => (FAULTS === 'on' ? (webhookFaults[events % webhookFaults.length] ?? 'none') : 'none');
+const usual = (): WebhookFault => (FAULTS === 'on' ? nextFault() : 'none');
 
 function createIntent(amount: number, currency: string, metadata: Parameters): Intent {
   const id = `pi_${intents.size + 1}`;
@@ -131,6 +96,7 @@ function createIntent(amount: number, currency: string, metadata: Parameters): I
 function pay(intent: Intent, fault: WebhookFault): void {
   intent.status = 'succeeded';
   intent.amount_received = intent.amount;
+  succeededAt.set(intent.id, Date.now());
   void notifyWith(fault, 'payment_intent.succeeded', intent);
 }
 
@@ -151,7 +117,7 @@ function createRefund(intentId: string, amount: number, metadata: Parameters): A
   const id = `re_${refunds.size + 1}`;
   const course = FAULTS === 'on' ? refunds.size % 4 : 0;
   const willFail = course === 2 && others.every(({ status }) => status === 'succeeded');
-  const status = course === 1 || course === 2 ? 'pending' : 'succeeded';
+  const status = isHolding || course === 1 || course === 2 ? 'pending' : 'succeeded';
   const { currency } = intent;
   const refund: Refund = {
     id,
@@ -165,7 +131,7 @@ function createRefund(intentId: string, amount: number, metadata: Parameters): A
   };
   refunds.set(id, refund);
   void notifyWith(usual(), 'refund.created', refund);
-  if (status === 'pending') void sleep(700).then(() => change(refund, willFail ? 'failed' : 'succeeded'));
+  if (status === 'pending' && !isHolding) void sleep(700).then(() => change(refund, willFail ? 'failed' : 'succeeded'));
   return { status: 200, body: structuredClone(refund) };
 }
 
@@ -196,19 +162,23 @@ function executeOnce(path: string, body: Parameters, key: string): Answer | 'los
       `Keys for idempotent requests can only be used with the same parameters: ${key}`,
     );
   }
-  const course = FAULTS === 'on' ? keys.size % 6 : 0;
-  const isBroken = course === 5 && path === '/v1/payment_intents';
-  const kept: KeptAnswer = known ?? { request, isBroken, lost: course === 2 ? 3 : 0, refused: course === 4 ? 3 : 0 };
+  const kept = known ?? { request, fault: nextKeyFault(path), faulty: 3 };
   keys.set(key, kept);
-  if (kept.refused > 0) {
-    kept.refused -= 1;
-    return failure(503, 'api_error', 'Stripe is overloaded. Nothing was done.');
-  }
+  const isFaulty = kept.faulty > 0;
+  kept.faulty -= 1;
+  if (kept.fault === 'refused' && isFaulty) return failure(503, 'api_error', 'Stripe is overloaded. Nothing was done.');
   // Stripe also keeps a 500 for its key.
-  kept.answer ??= kept.isBroken ? failure(500, 'api_error', 'An unknown error occurred') : execute(path, body);
-  if (kept.lost === 0) return kept.answer;
-  kept.lost -= 1;
-  return 'lost';
+  kept.answer ??=
+    kept.fault === 'broken' ? failure(500, 'api_error', 'An unknown error occurred') : execute(path, body);
+  return kept.fault === 'lost' && isFaulty ? 'lost' : kept.answer;
+}
+
+function nextKeyFault(path: string): KeyFault {
+  const planned = plannedFault;
+  plannedFault = undefined;
+  if (planned !== undefined) return planned;
+  const usualFault = (FAULTS === 'on' && keyFaults[keys.size % keyFaults.length]) || 'none';
+  return usualFault === 'broken' && path === '/v1/refunds' ? 'none' : usualFault;
 }
 
 function expanded(refund: Refund, query: Parameters): object {
@@ -226,14 +196,11 @@ function page(path: string, all: Iterable<Intent | Refund>, query: Parameters): 
   return { status: 200, body: { object: 'list', url: path, has_more: start + size < found.length, data } };
 }
 
-const succeededAt = new Map<string, number>();
 function search(query: Parameters): Answer {
   const [, orderId] = /^metadata\['orderId'\]:'([^']+)'$/.exec(query.query ?? '') ?? [];
-  const found = [...intents.values()].reverse().filter((intent) => {
-    if (intent.status !== 'succeeded' || intent.metadata.orderId !== orderId) return false;
-    const at = succeededAt.get(intent.id) ?? Date.now();
-    succeededAt.set(intent.id, at);
-    return Date.now() - at >= searchIsBehind;
+  if (orderId !== undefined) searches[orderId] = (searches[orderId] ?? 0) + 1;
+  const found = [...intents.values()].reverse().filter(({ id, metadata }) => {
+    return metadata.orderId === orderId && Date.now() - (succeededAt.get(id) ?? 0) >= searchIsBehind;
   });
   const start = Number(query.page ?? 0);
   const hasMore = start + 1 < found.length;
@@ -261,16 +228,31 @@ function read(path: string, query: Parameters): Answer {
 async function act(path: string, text: string): Promise<object> {
   const given = text === '' ? {} : JSON.parse(text);
   if (path === '/test/ledger')
-    return { intents: [...intents.values()], refunds: [...refunds.values()], answers } satisfies Ledger;
+    return { intents: [...intents.values()], refunds: [...refunds.values()], answers, searches } satisfies Ledger;
   if (path === '/test/unavailable') isUnavailable = given.value;
+  if (path === '/test/hold') isHolding = given.value;
+  if (path === '/test/fault') plannedFault = given.fault;
+  if (path === '/test/meet') meeting = { missing: given.requests, complete: Promise.withResolvers() };
   if (path === '/test/intent') return createIntent(given.amount, given.currency, given.metadata ?? {});
   if (path === '/test/event') return { status: await send(given.type, given.object) };
   if (path === '/test/refund') return createRefund(given.intent, given.amount, {}).body;
   const intent = [...intents.values()].find(({ id, client_secret: secret }) => [id, secret].includes(given.intent));
   if (path === '/test/pay' && intent !== undefined) pay(intent, given.fault ?? 'none');
   const refund = refunds.get(given.refund);
-  if (path === '/test/fail' && refund !== undefined) change(refund, 'failed');
+  if (path === '/test/change' && refund !== undefined) change(refund, given.status);
   return {};
+}
+
+/** Resolves when all requests have come that are to come at the same time. */
+async function meet(): Promise<void> {
+  const mine = meeting;
+  if (mine === undefined) return;
+  mine.missing -= 1;
+  if (mine.missing === 0) {
+    meeting = undefined;
+    mine.complete.resolve();
+  }
+  await mine.complete.promise;
 }
 
 async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -286,6 +268,7 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   } else if (request.method === 'GET') answer = read(pathname, Object.fromEntries(searchParams));
   else {
     const body = Object.fromEntries(new URLSearchParams(text));
+    if (pathname === '/v1/refunds') await meet();
     answer = executeOnce(pathname, body, String(request.headers['idempotency-key']));
   }
   if (answer === 'lost') request.socket.destroy();
@@ -295,6 +278,7 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
 const server = createServer((request, response) => {
   handle(request, response).catch((error: Error) => response.writeHead(500).end(error.message));
 });
+process.once('disconnect', () => process.exit());
 server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+  process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });
