@@ -1,11 +1,14 @@
 // Orders a second through the gateway, and the time from a cancellation to the release of its stock, with both
-// transports.
+// transports. `--prices on` gives each order shipping, taxes and discounts. `--quotes` measures quotes instead, beside
+// lists of products.
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { newId } from '@shop/shared/runtime';
 import { startBrokerServer } from '@shop/shared/testing';
 import { load, type Measured } from './collections/load.ts';
+import { applyPrices, type Prices, priceVariables } from './orders/prices.ts';
 import { processorTimes } from './orders/processor-time.ts';
+import { measureQuotes } from './orders/quotes.ts';
 import { type BenchShop, openShop } from './orders/shop.ts';
 
 interface Result extends Measured {
@@ -19,6 +22,7 @@ interface Result extends Measured {
 }
 
 interface Options {
+  readonly prices: Prices;
   readonly seconds: number;
   readonly rounds: number;
   readonly samples: number;
@@ -39,10 +43,18 @@ export default async function orders(options: readonly string[]): Promise<void> 
       seconds: { type: 'string', default: '6' },
       rounds: { type: 'string', default: '3' },
       samples: { type: 'string', default: '200' },
+      prices: { type: 'string', default: 'off' },
+      quotes: { type: 'boolean', default: false },
     },
   });
-  const wish = { seconds: Number(values.seconds), rounds: Number(values.rounds), samples: Number(values.samples) };
-  console.log(`${inFlight} in flight, one product an order, ${availableParallelism()} cores shared by everything`);
+  const { prices } = values;
+  if (prices !== 'off' && prices !== 'on') throw new Error('--prices must be off or on');
+  const [seconds, rounds, samples] = [Number(values.seconds), Number(values.rounds), Number(values.samples)];
+  const wish: Options = { prices, seconds, rounds, samples };
+  console.log(
+    `${inFlight} in flight, one product an order, prices ${prices}, ${availableParallelism()} cores shared by everything`,
+  );
+  if (values.quotes) return measureQuotes({ prices, customers, connections: inFlight, seconds, rounds });
   const results = new Map<Transport, Result>();
   const broker = await startBrokerServer();
   try {
@@ -54,14 +66,15 @@ export default async function orders(options: readonly string[]): Promise<void> 
   report(results);
 }
 
-async function measure(eventsUrl: string | undefined, { seconds, rounds, samples }: Options): Promise<Result> {
-  const shop = await openShop(eventsUrl, customers);
+async function measure(eventsUrl: string | undefined, { prices, seconds, rounds, samples }: Options): Promise<Result> {
+  const shop = await openShop(eventsUrl, customers, priceVariables[prices]);
   try {
-    await placeOrders(shop, warmUp);
+    const members = await applyPrices(shop, prices);
+    await placeOrders(shop, members, warmUp);
     await shop.quiet();
     const before = processorTimes(process.pid);
     const measured: Measured[] = [];
-    for (let round = 0; round < rounds; round += 1) measured.push(await placeOrders(shop, seconds * 1000));
+    for (let round = 0; round < rounds; round += 1) measured.push(await placeOrders(shop, members, seconds * 1000));
     const placed = performance.now();
     await shop.quiet();
     const settling = (performance.now() - placed) / 1000;
@@ -80,11 +93,16 @@ async function measure(eventsUrl: string | undefined, { seconds, rounds, samples
   }
 }
 
-function placeOrders({ gateway, products, customers: tokens }: BenchShop, milliseconds: number): Promise<Measured> {
+function placeOrders(
+  { gateway, products, customers: tokens }: BenchShop,
+  members: object,
+  milliseconds: number,
+): Promise<Measured> {
   let turn = 0;
   const next = (): string => {
     turn += 1;
-    const body = JSON.stringify({ items: [{ productId: products[turn % products.length], quantity: 1 }] });
+    const items = [{ productId: products[turn % products.length], quantity: 1 }];
+    const body = JSON.stringify({ items, ...members });
     return (
       `POST /v1/orders HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer ${tokens[turn % tokens.length]}\r\n` +
       `Idempotency-Key: ${newId()}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
