@@ -33,9 +33,9 @@ export async function verify(databaseUrl: string, name: string): Promise<void> {
   await verifyEmailAsOperator({ DATABASE_URL: databaseUrl }, `${name}@example.com`);
 }
 
-/** Grants the account a scope, as an operator does. */
-export async function grant(databaseUrl: string, name: string, scope: StaffScope): Promise<void> {
-  await grantScopes({ DATABASE_URL: databaseUrl }, `${name}@example.com`, [scope]);
+/** Grants the account scopes, as an operator does. */
+export async function grant(databaseUrl: string, name: string, scopes: readonly StaffScope[]): Promise<void> {
+  await grantScopes({ DATABASE_URL: databaseUrl }, `${name}@example.com`, scopes);
 }
 
 const hour = 3_600;

@@ -14,8 +14,16 @@ export interface Interruption {
 export const noInterruption: Interruption = { interrupts: 'nothing', from: 0, until: 0 };
 
 const expected = new Set([200, 201, 429]);
-/** The refusals in every round: of a request that is still running, and of a payment after a unit was cancelled. */
-const refusals: readonly ProblemCode[] = ['request-in-progress', 'payment-amount-differs'];
+/**
+ * The refusals in every round: of a request that is still running, of a payment after a unit was cancelled, and of an
+ * order whose discount was used up, or was used up since its quote.
+ */
+const refusals: readonly ProblemCode[] = [
+  'request-in-progress',
+  'payment-amount-differs',
+  'discount-not-applicable',
+  'price-changed',
+];
 const unavailable = [502, 503, 504];
 /** What a fault interrupts → the statuses that are permitted meanwhile; 0 stands for no reply. */
 const permitted: Readonly<Record<Interrupts, readonly number[]>> = {

@@ -1,9 +1,11 @@
-// Buyers that order, pay, read and cancel in whole or in part by a seeded schedule, repeat requests without a clear
-// reply with the same key, and record everything.
+// Buyers that order, pay, read, cancel in whole or in part and send units back by a seeded schedule, repeat requests
+// without a clear reply with the same key, and record everything.
 
 import { type Buyer, type Journal, type OrderOutcome, untilClear } from './journal.ts';
 import { changeLate } from './late-changes.ts';
+import type { Sale } from './prices.ts';
 import { createRandom, type Random } from './random.ts';
+import { shipAndReturn, unitsOf } from './shipments.ts';
 
 export interface Shopping {
   readonly journal: Journal;
@@ -18,6 +20,8 @@ export interface ShoppingOptions {
   readonly payer: Buyer;
   readonly productIds: readonly string[];
   readonly seed: number;
+  /** Without one, orders cost their products, and none of them ships. */
+  readonly sale?: Sale;
 }
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -46,17 +50,18 @@ export function startShopping(options: ShoppingOptions): Shopping {
 }
 
 async function buyOnce(
-  { gatewayUrl, productIds, payer }: ShoppingOptions,
+  { gatewayUrl, productIds, payer, sale }: ShoppingOptions,
   journal: Journal,
-  { accountId, token }: Buyer,
+  buyer: Buyer,
   random: Random,
   key: string,
 ): Promise<void> {
+  const { accountId, token } = buyer;
   const products = new Set(Array.from({ length: random.integer(1, 3) }, () => random.pick(productIds)));
   const lines = [...products].map((productId) => ({ productId, quantity: random.integer(1, 3) }));
   const outcome: OrderOutcome = { key, accountId, lines };
   journal.orders.push(outcome);
-  await placeOrder(journal, gatewayUrl, token, outcome);
+  await placeOrder(journal, gatewayUrl, token, outcome, sale && wishesOf(sale, random));
   if (outcome.orderId === undefined) return;
   const address = `${gatewayUrl}/v1/orders/${outcome.orderId}`;
   if (random.chance(0.3)) await untilClear(journal, 'view', address, { token });
@@ -73,6 +78,25 @@ async function buyOnce(
     outcome.cancelled = cancelled.status;
   }
   await payment;
+  if (sale === undefined || outcome.paid !== 200 || outcome.cancelled !== undefined) return;
+  if (unitsOf(outcome).size > 0 && random.chance(0.7))
+    await shipAndReturn({ gatewayUrl, payer, staff: sale.staff }, journal, buyer, random, outcome);
+}
+
+/** What an order has beside its products. */
+export interface Wishes {
+  readonly members: Readonly<Record<string, unknown>>;
+  /** Whether the customer asks for the price first, and orders only for it. */
+  readonly isQuoted: boolean;
+}
+
+function wishesOf({ codes }: Sale, random: Random): Wishes {
+  const country = random.pick(['', 'DE', 'AT', 'CH']);
+  const members = {
+    ...(random.chance(0.4) && { discountCode: random.pick(codes) }),
+    ...(country !== '' && { shipping_address: { country } }),
+  };
+  return { members, isQuoted: random.chance(0.3) };
 }
 
 /** Reports the payment of an order until the reply is clear, and records the reply in the outcome. */
@@ -95,9 +119,16 @@ export async function placeOrder(
   gatewayUrl: string,
   token: string,
   outcome: OrderOutcome,
+  { members, isQuoted }: Wishes = { members: {}, isQuoted: false },
 ): Promise<void> {
   const { key, lines } = outcome;
-  const answer = await untilClear(journal, 'order', `${gatewayUrl}/v1/orders`, { token, key, body: { items: lines } });
+  let body: object = { items: lines, ...members };
+  if (isQuoted) {
+    const quoted = await untilClear(journal, 'quote', `${gatewayUrl}/v1/quotes`, { token, key, body });
+    const { quote } = JSON.parse(quoted.body) as { quote?: string };
+    body = { ...body, ...(quote !== undefined && { quote }) };
+  }
+  const answer = await untilClear(journal, 'order', `${gatewayUrl}/v1/orders`, { token, key, body });
   if (answer.status !== 201) {
     outcome.refused = answer.status;
     return;

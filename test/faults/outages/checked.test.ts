@@ -76,7 +76,7 @@ async function foundFor(change: string, replies: Partial<OrderOutcome>): Promise
   const lines = [{ productId, quantity: 2 }];
   const outcome = { key: 'key', accountId: orderId, orderId, lines, ...replies };
   const found = await violations(shop, { answers: [], orders: [outcome], accounts: [] }, new Map());
-  return found.map((text) => text.replace(orderId, 'ID'));
+  return found.map((text) => text.replaceAll(orderId, 'ID').replace(productId, 'PRODUCT'));
 }
 
 const cancel = `UPDATE orders SET status = 'cancelled', cancelled_at = now(), stock_released = 'pending',
@@ -89,6 +89,18 @@ const addEmail = (kind: string, status: string, second: number): string =>
      (id, kind, order_id, account_id, details, request_id, status, created_at, settled_at)
    SELECT gen_random_uuid(), '${kind}', id, id, '{}', 'request', '${status}', timestamptz '2026-11-27' + interval '${second} s',
      CASE WHEN '${status}' <> 'waiting' THEN timestamptz '2026-11-27' + interval '9 s' END FROM orders`;
+const addDiscount = (uses: number): string => `
+  INSERT INTO pricing_settings (id, kind, version, body)
+    SELECT id, 'discount', 1, '{"name": "Summer", "uses": ${uses}}' FROM orders;
+  INSERT INTO discount_uses (discount_id, account_id, used)
+    SELECT id, '00000000-0000-0000-0000-000000000000', 1 FROM orders`;
+const addInvoice = (kind: string, sequence: number): string => `
+  INSERT INTO invoices (number, kind, year, sequence, order_id, account_id, body, issued_at)
+    SELECT '${sequence}', '${kind}', 2026, ${sequence}, id, id, '{"total": 1}', now() FROM orders`;
+const addReturn = `
+  INSERT INTO returns (id, order_id, account_id, status, lines)
+    SELECT order_id, order_id, order_id, 'received', json_build_array(json_build_object(
+      'productId', product_id, 'quantity', 3, 'received', 3, 'restock', true)) FROM order_lines`;
 const notReceived = 'order ID has 0 e-mails that say it was received';
 
 it.each<[string, string, Partial<OrderOutcome>, string]>([
@@ -120,6 +132,71 @@ it.each<[string, string, Partial<OrderOutcome>, string]>([
     cancelUnits(0),
     { paid: 409 },
     'received key of order ID was answered 409',
+  ],
+  [
+    'costs something else than its units',
+    'UPDATE orders SET total_minor = 99',
+    {},
+    'order ID is pending, and its total is 99 instead of 100',
+  ],
+  [
+    'shipped without a request',
+    "UPDATE orders SET status = 'shipped'",
+    {},
+    'order ID is shipped, and its shipment was answered undefined',
+  ],
+  [
+    'shipped without an invoice',
+    "UPDATE orders SET status = 'shipped'",
+    { shipped: 200 },
+    'order ID is shipped and has the documents "" instead of "invoice of 100"',
+  ],
+  [
+    'has an invoice and has not shipped',
+    addInvoice('invoice', 1),
+    {},
+    'order ID is pending and has the documents "invoice of 100" instead of ""',
+  ],
+  [
+    'has no invoice with the number 1',
+    addInvoice('invoice', 2),
+    {},
+    'a series of invoices has a gap or a number twice: ' +
+      '{"kind":"invoice","year":2026,"last":null,"documents":1,"numbers":1,"first":2,"greatest":2}',
+  ],
+  [
+    'left a use of a discount behind',
+    addDiscount(1),
+    {},
+    'discount Summer of account 00000000-0000-0000-0000-000000000000 has 1 uses of at most 1, and 0 orders use it',
+  ],
+  [
+    'uses a discount beyond its bound',
+    `${addDiscount(0)}; UPDATE orders SET pricing = json_build_object('discounts', json_build_array(
+      json_build_object('id', id)), 'rates', '{}'::int[], 'taxes', 'off', 'lines', json_build_array(json_build_object(
+      'unitPriceMinor', 50, 'quantity', 2, 'shipped', true, 'discountsMinor', array[0], 'taxMinor', 0)))`,
+    {},
+    'discount Summer of account 00000000-0000-0000-0000-000000000000 has 1 uses of at most 0, and 1 orders use it',
+  ],
+  [
+    'has more units in returns than shipped',
+    addReturn,
+    {},
+    'order ID has returns of 3 units of PRODUCT, and 2 shipped',
+  ],
+  ['has a return whose units are not shown', addReturn, {}, 'order ID has 0 returned units of PRODUCT instead of 3'],
+  [
+    'has a return whose units did not go into the stock',
+    addReturn,
+    {},
+    'order ID has a return ID whose units for the stock are null',
+  ],
+  ['has a return without an event', addReturn, {}, 'order ID has a return ID with the events '],
+  [
+    'has a return that nobody requested',
+    addReturn,
+    {},
+    'return ID was answered as undefined, and is stored as ["received",[["PRODUCT",3,3,true]]]',
   ],
 ])('the check of orders finds an order that %s', async (_, change, replies, violation) => {
   expect(await foundFor(change, replies)).toContain(violation);

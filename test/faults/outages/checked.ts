@@ -21,10 +21,12 @@ export const isUnchecked = (id: string): string => `NOT EXISTS (SELECT FROM harn
 const joined = (value: string, from: string): string => `(SELECT string_agg(${value}, ' ' ORDER BY ${value}) ${from})`;
 
 /** Everything that the checker reads of an order. */
-const orderState = `concat_ws('; ', orders.status, orders.stock_released, orders.customer_notified,
-  ${joined("concat_ws(' ', product_id, quantity, cancelled_quantity)", `FROM order_lines AS line WHERE ${ofOrder('line')}`)},
+const orderState = `concat_ws('; ', orders.status, orders.total_minor, orders.stock_released, orders.customer_notified,
+  ${joined("concat_ws(' ', product_id, quantity, cancelled_quantity, returned_quantity)", `FROM order_lines AS line WHERE ${ofOrder('line')}`)},
   ${joined("concat_ws(' ', status, version)", `FROM order_history AS entry WHERE ${ofOrder('entry')}`)},
   ${joined("concat_ws(' ', kind, reference, amount_minor)", `FROM payment_ledger AS movement WHERE ${ofOrder('movement')}`)},
+  ${joined("concat_ws(' ', id, status, refund_minor, stock_returned)", `FROM returns WHERE ${ofOrder('returns')}`)},
+  ${joined("concat_ws(' ', number, body)", `FROM invoices WHERE ${ofOrder('invoices')}`)},
   ${joined("concat_ws(' ', kind, status)", 'FROM notifications.notifications n WHERE n.order_id = orders.id')},
   ${joined(
     "concat_ws(' ', kind, quantity, remaining)",

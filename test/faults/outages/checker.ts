@@ -8,6 +8,7 @@ import { isUnchecked, lateMails } from './checked.ts';
 import type { Deployment } from './deployment.ts';
 import { effectViolations } from './effects.ts';
 import type { Journal } from './journal.ts';
+import { priceViolations } from './price-checks.ts';
 
 /** The data and the e-mails that the checker reads. */
 export type Checked = Pick<Deployment, 'admin' | 'mailFolder' | 'catalogueClient'>;
@@ -24,6 +25,7 @@ export async function violations(
     ...(await stockViolations(system, initialStock)),
     ...(await bookViolations(system)),
     ...(await moneyViolations(system, journal)),
+    ...(await priceViolations(system, journal)),
     ...(await effectViolations(system)),
     ...(await lateMails(system)),
   ];
@@ -76,7 +78,7 @@ async function orderViolations({ admin }: Checked, journal: Journal): Promise<st
     return orderId === undefined ? [] : [{ ...outcome, orderId }];
   });
   const found: string[] = [];
-  for (const { key, orderId, lines, cancelled, cancelledAgain, shortened } of accepted) {
+  for (const { key, orderId, lines, cancelled, cancelledAgain, shortened, shipped } of accepted) {
     const order = stored.get(orderId);
     if (order === undefined) {
       found.push(`order ${orderId} was accepted (key ${key}) and does not exist`);
@@ -88,6 +90,8 @@ async function orderViolations({ admin }: Checked, journal: Journal): Promise<st
     const wasOnlyUnit = shortened === 200 && lines.length === 1 && lines[0]?.quantity === 1;
     if ((cancelled === 200 || wasOnlyUnit) && order.status !== 'cancelled')
       found.push(`order ${orderId} was cancelled and is ${order.status}`);
+    if (['shipped', 'delivered'].includes(order.status) !== (shipped === 200))
+      found.push(`order ${orderId} is ${order.status}, and its shipment was answered ${shipped}`);
     const units = shortened === 200 && !wasOnlyUnit ? 1 : 0;
     if (order.cancelledUnits !== units)
       found.push(`order ${orderId} has ${order.cancelledUnits} cancelled units instead of ${units}`);
@@ -125,25 +129,32 @@ async function stockViolations({ admin }: Checked, initialStock: ReadonlyMap<str
     oversold: number;
     live: number;
     shipped: number;
+    restocked: number;
   }>(
     `
     SELECT p.id, p.stock, p.reserved, p.oversold,
       coalesce(sum(l.units) FILTER (WHERE l.status IN ('pending', 'processing')), 0)::int AS live,
-      coalesce(sum(l.units) FILTER (WHERE l.status IN ('shipped', 'delivered')), 0)::int AS shipped
+      coalesce(sum(l.units) FILTER (WHERE l.status IN ('shipped', 'delivered')), 0)::int AS shipped,
+      coalesce(max(back.units), 0)::int AS restocked
     FROM catalogue.products p
     LEFT JOIN (
       SELECT status, product_id, quantity - cancelled_quantity AS units
       FROM orders JOIN order_lines AS line ON ${ofOrder('line')} WHERE ${isUnchecked('orders.id')}
     ) AS l ON l.product_id = p.id
+    LEFT JOIN (
+      SELECT line ->> 'productId' AS product_id, sum((line ->> 'received')::int) AS units
+      FROM orders JOIN returns ON ${ofOrder('returns')}, json_array_elements(returns.lines) AS line
+      WHERE returns.status = 'received' AND line ->> 'restock' = 'true' AND ${isUnchecked('orders.id')} GROUP BY 1
+    ) AS back ON back.product_id = p.id::text
     WHERE p.id = ANY ($1::uuid[])
     GROUP BY p.id`,
     [[...initialStock.keys()]],
   );
   const found: string[] = [];
-  for (const { id, stock, reserved, oversold, live, shipped } of rows) {
+  for (const { id, stock, reserved, oversold, live, shipped, restocked } of rows) {
     const initial = initialStock.get(id) ?? 0;
-    if (stock + shipped !== initial)
-      found.push(`product ${id}: ${initial} at first, ${stock} on hand, ${shipped} shipped`);
+    if (stock + shipped - restocked !== initial)
+      found.push(`product ${id}: ${initial} at first, ${stock} on hand, ${shipped} shipped, ${restocked} came back`);
     if (reserved !== live) found.push(`product ${id}: ${reserved} reserved, ${live} in live orders`);
     if (oversold !== 0 || reserved > stock || reserved < 0) found.push(`product ${id}: sold beyond its stock`);
   }

@@ -1,9 +1,12 @@
 // Clocks that are hours apart: of two processes of a service one is an hour ahead and the other an hour behind.
+import type { ProblemCode } from '@shop/shared/problem';
 import { orderAndVanish } from './buyers.ts';
 import type { Deployment } from './deployment.ts';
 import { countRows, type Fault, seen } from './fault.ts';
 
 const hour = 3_600_000;
+/** A quote of a process whose clock is behind has expired for one whose clock is ahead. */
+const expired: readonly ProblemCode[] = ['quote-expired'];
 
 /**
  * Sets the clocks, which stay wrong until everything was counted. At first there is no other fault, and no order may be
@@ -25,6 +28,7 @@ async function setRight(system: Deployment): Promise<void> {
 const apart: Fault = {
   name: "the services' clocks are two hours apart",
   interrupts: 'nothing',
+  refusals: expired,
   async inject({ system, journal }) {
     const set = await setApart(system);
     const since = performance.now();
@@ -39,6 +43,7 @@ const apart: Fault = {
 const abandoned: Fault = {
   name: 'a reservation expires while the clocks are two hours apart',
   interrupts: 'service',
+  refusals: expired,
   async inject({ system, productIds, journal, random }) {
     const buyer = await system.buyer(`late-${random.integer(0, 2 ** 31)}`);
     const mine = `catalogue.reservations WHERE account_id = '${buyer.accountId}'`;

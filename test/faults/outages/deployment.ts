@@ -14,6 +14,7 @@ import { grant, register, signToken, verify } from './accounts.ts';
 import type { Buyer, Journal } from './journal.ts';
 import { type MailWatch, watchMails } from './mail-watch.ts';
 import { prepareChecks } from './prepare-checks.ts';
+import { configurePrices, priceVariables } from './prices.ts';
 import { startProxy } from './proxy.ts';
 import { createRandom } from './random.ts';
 import { type Supervised, supervise } from './supervised.ts';
@@ -38,8 +39,10 @@ export interface Deployment {
   catalogueClient<T>(use: (client: pg.Client) => Promise<T>): Promise<T>;
   /** The machine that reports payments. */
   readonly payer: Buyer;
-  /** A new customer, with the scope if one is given. */
-  buyer(name: string, scope?: StaffScope): Promise<Buyer>;
+  /** Ships orders, handles returns and changes the settings of prices. */
+  readonly staff: Buyer;
+  /** A new customer, with the scopes that are given. */
+  buyer(name: string, ...scopes: readonly StaffScope[]): Promise<Buyer>;
   /** Resolves when every process is ready, and the gateway reports all services as ready. */
   untilReady(within: number): Promise<void>;
   stop(): Promise<void>;
@@ -139,6 +142,7 @@ export async function deploy(
       // Orders have to be paid, and none expires while the clocks are changed.
       PAYMENTS: 'required',
       PAYMENT_DUE_MINUTES: '10000',
+      ...priceVariables,
       ...highHoldLimits,
     };
     const random = createRandom(seed);
@@ -207,16 +211,19 @@ export async function deploy(
         throw new Error(`not all is ready after ${within / 1000} s: ${String(error)}\n${outputs.join('\n')}`);
       });
     await untilReady(120_000);
-    const buyer: Deployment['buyer'] = async (name, scope) => {
+    const buyer: Deployment['buyer'] = async (name, ...scopes) => {
       const accountId = await register(journal, gatewayUrl, name);
       await verify(urls.accounts, name);
-      if (scope !== undefined) await grant(urls.accounts, name, scope);
-      return signToken(admin, identity, accountId, scope === undefined ? [] : [scope]);
+      if (scopes.length > 0) await grant(urls.accounts, name, scopes);
+      return signToken(admin, identity, accountId, scopes);
     };
+    const staff = await buyer(`staff-${seed}`, 'orders:fulfil', 'settings:write');
+    await configurePrices(gatewayUrl, staff);
     return {
       gatewayUrl,
       admin,
       urls,
+      staff,
       payer: await buyer(`payer-${seed}`, 'payments:write'),
       buyers: await Promise.all(Array.from({ length: buyers }, (_, index) => buyer(`buyer-${seed}-${index}`))),
       buyer,

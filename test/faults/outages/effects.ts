@@ -21,6 +21,8 @@ interface OrderEffects {
   readonly unneededMails: number;
   readonly refunded: number;
   readonly refundedMails: number;
+  readonly returned: number;
+  readonly returnedMails: number;
 }
 
 /** Whether the e-mail `n` of the order was sent, or was obsolete because the cancellation was handled first. */
@@ -45,6 +47,10 @@ const effects = `
     (SELECT count(*)::int FROM payment_ledger l WHERE ${ofOrder('l')} AND l.kind = 'refunded') AS refunded,
     (SELECT count(*)::int FROM notifications.notifications n
       WHERE n.order_id = orders.id AND n.kind LIKE 'order-refunded %' AND n.status = 'sent') AS "refundedMails",
+    (SELECT count(*)::int FROM returns r JOIN outbox e ON e.subject = r.id::text AND e.type <> 'return.withdrawn.v1'
+      WHERE ${ofOrder('r')}) AS returned,
+    (SELECT count(*)::int FROM notifications.notifications n
+      WHERE n.order_id = orders.id AND n.kind LIKE 'order-return-%' AND n.status = 'sent') AS "returnedMails",
     (SELECT count(*)::int FROM notifications.notifications n
       WHERE n.order_id = orders.id AND n.kind LIKE 'order-refund-due %' AND n.status = 'sent') AS "unneededMails",
     (SELECT count(*)::int FROM notifications.notifications n
@@ -67,7 +73,7 @@ export async function effectViolations({ admin, mailFolder }: Observed): Promise
   const found: string[] = [];
   for (const row of rows) {
     const { id, status, released, mails, received, events, dated, shortened, shortenedMails } = row;
-    const { paid, unneeded, refunded, obsolete } = row;
+    const { paid, unneeded, refunded, obsolete, returned } = row;
     const expected = status === 'cancelled' ? 1 : 0;
     if (released !== expected) found.push(`order ${id} is ${status} and its stock was released ${released} times`);
     if (mails !== expected) found.push(`order ${id} is ${status} and has ${mails} e-mails that say it is cancelled`);
@@ -87,8 +93,10 @@ export async function effectViolations({ admin, mailFolder }: Observed): Promise
     }
     if (row.refundedMails !== refunded)
       found.push(`order ${id} was refunded ${refunded} times, and ${row.refundedMails} e-mails say so`);
+    if (row.returnedMails !== returned)
+      found.push(`order ${id} has ${returned} steps of returns, and ${row.returnedMails} e-mails say so`);
     const isTold = ['cancelled', 'shipped', 'delivered'].includes(status);
-    const told = (isTold ? 2 : 1) + shortened + paid + unneeded + refunded - obsolete;
+    const told = (isTold ? 2 : 1) + shortened + paid + unneeded + refunded + returned - obsolete;
     if (files !== told) found.push(`order ${id} is ${status} and ${files} e-mails lie in the folder`);
   }
   const { rows: doubled } = await admin.query<{ reservation_id: string }>(`
@@ -126,7 +134,7 @@ async function handlerViolations(admin: pg.Pool): Promise<string[]> {
         WHERE account_id::text NOT IN (SELECT subject FROM erased)) AS runs,
       (SELECT count(*)::int FROM notifications.inbox
         WHERE consumer = 'notifications.mail'
-          AND (type LIKE 'order.%' OR type LIKE 'refund.%' OR type = 'email-token.issued.v1'
+          AND (type LIKE 'order.%' OR type LIKE 'refund.%' OR type LIKE 'return.%' OR type = 'email-token.issued.v1'
             OR event_id IN (SELECT id FROM accounts.outbox WHERE data -> 'credentialsChanged' IS NOT NULL))
           AND subject NOT IN (SELECT subject FROM erased)) AS events`);
   const { runs = 0, events = 0 } = rows[0] ?? {};

@@ -1,4 +1,5 @@
 // A fault, and the data for its injection.
+import type { ProblemCode } from '@shop/shared/problem';
 import { atThisPace } from '@shop/shared/testing';
 import type { Deployment } from './deployment.ts';
 import type { Journal } from './journal.ts';
@@ -20,6 +21,8 @@ export interface Fault<S extends Deployment = Deployment> {
    * cores can handle.
    */
   readonly recovery?: number;
+  /** The refusals with 409 that the fault causes. */
+  readonly refusals?: readonly ProblemCode[];
   /** Whether e-mails may be sent twice, because their sender dies or loses its database for half a minute. */
   readonly repeatsMails?: boolean;
   /**

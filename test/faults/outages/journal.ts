@@ -1,7 +1,17 @@
 // The journal of the customers: every reply, and the outcome of each order and registration.
 import { atThisPace } from '@shop/shared/testing';
 
-export type Asked = 'order' | 'view' | 'cancel' | 'ship' | 'register' | 'pay' | 'refund';
+export type Asked =
+  | 'quote'
+  | 'order'
+  | 'view'
+  | 'cancel'
+  | 'ship'
+  | 'return'
+  | 'register'
+  | 'pay'
+  | 'refund'
+  | 'settings';
 
 /** One reply, or a missing one (`status` 0). Times are milliseconds of `performance.now()`. */
 export interface Recorded {
@@ -29,6 +39,22 @@ export interface ReportedMoney {
   readonly status: number;
 }
 
+/** Units of a product that a customer sends back. */
+export interface ReturnedUnits {
+  readonly productId: string;
+  readonly quantity: number;
+  /** The units that arrived, and whether they are sold again; absent until then. */
+  readonly received?: number;
+  readonly restock?: boolean;
+}
+
+/** The outcome of a return as its customer and staff observe it. */
+export interface ReturnOutcome {
+  readonly id: string;
+  status: 'requested' | 'approved' | 'refused' | 'withdrawn' | 'received';
+  lines: readonly ReturnedUnits[];
+}
+
 /** The outcome of one order as its buyer observes it. */
 export interface OrderOutcome {
   readonly key: string;
@@ -46,8 +72,11 @@ export interface OrderOutcome {
   total?: number;
   /** The status of the reply to the payment, when one was made. Its reference is the key. */
   paid?: number;
-  /** Money that was reported after the cancellation. */
+  /** Money that was reported after the cancellation, or after units came back. */
   reported?: ReportedMoney[];
+  /** The status of the reply to the shipment, when one was requested. */
+  shipped?: number;
+  returns?: ReturnOutcome[];
   /** The status of the reply to the cancellation of one unit, when one was requested. */
   shortened?: number;
   /** The buyer got no clear reply, so the order may exist or not. */

@@ -19,18 +19,18 @@ export async function changeLate(
     if (outcome.cancelledAgain === undefined || again.status !== 200) outcome.cancelledAgain = again.status;
   }
   if (random.chance(0.5))
-    await report(journal, outcome, address, payer, { kind: 'received', reference: mark, amount: 1 });
+    await reportMoney(journal, outcome, address, payer, { kind: 'received', reference: mark, amount: 1 });
   if (random.chance(0.3)) return; // the refund stays due
   const view = await untilClear(journal, 'view', address, { token });
   const { payment } = JSON.parse(view.body) as { payment?: { refundDue?: number } };
   if (payment?.refundDue === undefined) return;
   const refund = { kind: 'refunded', reference: mark, amount: payment.refundDue } as const;
-  await report(journal, outcome, address, payer, refund);
-  if (random.chance(0.5)) await report(journal, outcome, address, payer, refund, '-again');
+  await reportMoney(journal, outcome, address, payer, refund);
+  if (random.chance(0.5)) await reportMoney(journal, outcome, address, payer, refund, '-again');
 }
 
 /** Reports money until the reply is clear, and records the reply in the outcome. */
-async function report(
+export async function reportMoney(
   journal: Journal,
   outcome: OrderOutcome,
   address: string,

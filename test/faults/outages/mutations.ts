@@ -1,9 +1,10 @@
 // Proves that the tests of outages and of cached pages can fail: removes one guard at a time from a copy of the
-// checkout, and expects a failure.
+// checkout, or makes another mistake, and expects a failure.
 //
-// node test/faults/outages/mutations.ts            all guards; about five minutes on two cores
+// node test/faults/outages/mutations.ts            all guards; about fifteen minutes on two cores
 // node test/faults/outages/mutations.ts inbox      those whose name contains this word
 // node test/faults/outages/mutations.ts page       those of cached pages
+// node test/faults/outages/mutations.ts price:     those of discounts, returns and invoices
 //
 // Prints a line for each guard, and exits with 0 when every removal caused a failure. A guard that is not found in its
 // file is an error.
@@ -12,11 +13,16 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyCheckout } from './copy-checkout.ts';
 
-interface Mutation {
-  readonly name: string;
-  readonly file: string;
+interface Edit {
   readonly find: string;
   readonly replace: string;
+}
+
+interface Mutation extends Edit {
+  readonly name: string;
+  readonly file: string;
+  /** A second edit of the file. */
+  readonly and?: Edit;
   /** The tests to run; default the outage tests. */
   readonly suite?: string;
   /** The test that must fail. */
@@ -136,16 +142,136 @@ const mutations: readonly Mutation[] = [
     test: 'is not used after the connection for changes was lost',
     notice: /expect\(received\)/,
   },
+  {
+    name: 'price: a use is given back twice',
+    file: 'services/orders/src/settings/discount-uses.ts',
+    find: 'SET used = present.used - 1',
+    replace: 'SET used = greatest(present.used - 2, 0)',
+    test: 'one orders process is killed',
+    notice: /has \d+ uses of at most/,
+  },
+  {
+    name: 'price: no use is given back',
+    file: 'services/orders/src/order/record-cancellation.ts',
+    find: '  await giveBackUse(tx, order.pricing?.counted ?? [], order.accountId);\n',
+    replace: '',
+    test: 'one orders process is killed',
+    notice: /has \d+ uses of at most/,
+  },
+  {
+    name: 'price: a discount is used more often than its bound',
+    file: 'services/orders/src/settings/discount-uses.ts',
+    find: ' WHERE present.used < $3',
+    replace: ' WHERE $3 > 0',
+    and: { find: 'row.used >= (row', replace: 'row.used - 1_000 >= (row' },
+    test: 'one orders process is killed',
+    notice: /has \d+ uses of at most/,
+  },
+  {
+    name: 'price: a use is counted in another transaction than the order',
+    file: 'services/orders/src/order/place-order.ts',
+    find: '{ orders, paymentDueMinutes, log }: OrdersContext',
+    replace: '{ orders, paymentDueMinutes, log, database }: OrdersContext',
+    and: {
+      find: 'await countUse(tx, order.limitedDiscounts, accountId)',
+      replace: 'await database.transaction((other) => countUse(other, order.limitedDiscounts, accountId))',
+    },
+    test: 'die before COMMIT',
+    notice: /has \d+ uses of at most/,
+  },
+  {
+    name: 'price: the number of an invoice is taken in another transaction than the invoice',
+    file: 'services/orders/src/invoices/issue-invoice.ts',
+    find: `  if (seller === undefined) return undefined;
+`,
+    replace: `  if (seller === undefined) return undefined;
+  await (arguments[1] as never as OrderStore).database.transaction((other) =>
+    sql(other, \`INSERT INTO invoice_numbers AS series SELECT 'invoice', extract(year FROM now() AT TIME ZONE 'UTC'), 1
+      ON CONFLICT (kind, year) DO UPDATE SET last = series.last + 1\`),
+  );
+`,
+    and: { find: 'SET last = series.last + 1', replace: "SET last = series.last + ($1 <> 'invoice')::int" },
+    test: 'take effect once when the processes die before COMMIT',
+    notice: /has a gap or a number twice/,
+  },
+  {
+    name: 'price: an order that ships gets no invoice',
+    file: 'services/orders/src/order/advance-order.ts',
+    find: "to === 'shipped' ? await issueInvoice(tx, writer, order)",
+    replace: "to === 'delivered' ? await issueInvoice(tx, writer, order)",
+    test: 'one orders process is killed',
+    notice: /has the documents/,
+  },
+  {
+    name: 'price: a return gets no credit note',
+    file: 'services/orders/src/invoices/issue-invoice.ts',
+    find: 'if (sums.lines.length === 0) return undefined;',
+    replace: 'if (sums.lines.length >= 0) return undefined;',
+    test: 'one orders process is killed',
+    notice: /has the documents/,
+  },
+  {
+    name: 'price: units that came back go twice into the stock',
+    file: 'services/catalogue/src/handlers/on-return-received.ts',
+    find: 'const isDone = await restock(tx, units,',
+    replace: 'const isDone = await restock(tx, [...units, ...units],',
+    test: 'one orders process is killed',
+    notice: /at first, \d+ on hand|the stock of|units for the stock are/,
+  },
+  {
+    name: 'price: units that are not sold again go into the stock',
+    file: 'services/catalogue/src/handlers/on-return-received.ts',
+    find: 'data.lines.filter((line) => line.restock)',
+    replace: 'data.lines',
+    test: 'one orders process is killed',
+    notice: /at first, \d+ on hand/,
+  },
+  {
+    name: 'price: the order does not show the units that came back',
+    file: 'services/orders/src/returns/receive-return.ts',
+    find: 'SET returned_quantity = given.quantity',
+    replace: 'SET returned_quantity = 0 * given.quantity',
+    test: 'one orders process is killed',
+    notice: /returned units of/,
+  },
+  {
+    name: 'price: a return that was received can be received again',
+    file: 'services/orders/src/returns/change-return.ts',
+    find: 'if (status === to) return false;',
+    replace: 'if (status === to) return true;',
+    test: 'one orders process is killed',
+    notice: /has a return \S+ with the events|answered as it never should be/,
+  },
+  {
+    name: 'price: a return pays the price back without the discount',
+    file: 'services/orders/src/returns/receive-return.ts',
+    find: 'const costMinor = priceOf(before) - priceOf(after);',
+    replace: `const costMinor = before.reduce((sum, { productId, unitPriceMinor }) =>
+      sum + unitPriceMinor * (units.get(productId) ?? 0), 0);`,
+    test: 'one orders process is killed',
+    notice: /its refunds of returns is|does not add up/,
+  },
+  {
+    name: 'price: a cancelled unit costs as much as before',
+    file: 'services/orders/src/order/cancel-lines.ts',
+    find: 'total_minor = $10,',
+    replace: 'total_minor = total_minor + 0 * $10,',
+    test: 'one orders process is killed',
+    notice: /and its total is/,
+  },
 ];
 
 /** Returns the outcome: the expected failure, no failure, or a failure with another text. */
-function tryOut({ name, file, find, replace, suite = 'test/faults/outages', test, notice }: Mutation): string {
+function tryOut({ name, file, and, suite = 'test/faults/outages/outages', test, notice, ...edit }: Mutation): string {
   const copy = copyCheckout();
   try {
     const path = join(copy, file);
-    const source = readFileSync(path, 'utf8');
-    if (!source.includes(find)) throw new Error(`${file} no longer has the line of "${name}"`);
-    writeFileSync(path, source.replace(find, replace));
+    let source = readFileSync(path, 'utf8');
+    for (const { find, replace } of [edit, ...(and ? [and] : [])]) {
+      if (!source.includes(find)) throw new Error(`${file} no longer has the line of "${name}"`);
+      source = source.replace(find, () => replace);
+    }
+    writeFileSync(path, source);
     const { status, stdout, stderr } = spawnSync('npm', ['test', '--', suite, '-t', test], {
       cwd: copy,
       env: { ...process.env, OUTAGE_PATIENCE: '30' },

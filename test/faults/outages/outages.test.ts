@@ -5,9 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ProblemCode } from '@shop/shared/problem';
 import { answerViolations, noInterruption } from './answers.ts';
 import { payOrder, placeOrder } from './buyers.ts';
+import type { CrashPoint } from './crash-points.ts';
 import { countRows, pause } from './fault.ts';
 import { faults } from './faults.ts';
-import { type Journal, type OrderOutcome, untilClear } from './journal.ts';
+import { type Asked, type Journal, type OrderOutcome, untilClear } from './journal.ts';
+import { openSale } from './prices.ts';
 import { createRandom } from './random.ts';
 import { Rounds, stockEach } from './rounds.ts';
 import { type System, startSystem } from './system.ts';
@@ -105,7 +107,9 @@ describe('contention', () => {
 
   it('the shop lets either the cancellation or the shipment win, a thousand times', async () => {
     const [productId = ''] = await rounds.addProducts(1, stockEach);
-    const staff = await system.buyer(`staff-${seed}`, 'orders:fulfil');
+    const { staff } = system;
+    // Each cancellation gives back a use that others wait for.
+    await openSale(system.gatewayUrl, staff, [productId], `race-${seed}`);
     const outcomes: string[] = [];
     const race = async (index: number, into: Journal): Promise<void> => {
       const outcome = await order(into, index, 'race', [{ productId, quantity: 1 }]);
@@ -128,6 +132,7 @@ describe('contention', () => {
         pause(Math.max(-lead, 0)).then(() => act('ship', staff.token)),
       ]);
       outcome.cancelled = cancelled.status;
+      outcome.shipped = shipped.status;
       outcomes.push([cancelled.status, shipped.status].join(' '));
       if (shipped.status === 200) await act('deliver', staff.token);
     };
@@ -136,8 +141,59 @@ describe('contention', () => {
     expect(new Set(outcomes).size).toBe(2);
     expect(await rounds.violationsAtRest()).toEqual([]);
     const delivered = outcomes.filter((outcome) => outcome === '409 200').length;
-    expect(await countRows(system, "orders WHERE status = 'delivered'")).toBe(delivered);
+    const ofProduct = `EXISTS (SELECT FROM order_lines AS line WHERE order_id = id AND product_id = '${productId}')`;
+    expect(await countRows(system, `orders WHERE status = 'delivered' AND ${ofProduct}`)).toBe(delivered);
   }, 900_000);
+});
+
+describe('lost answers', () => {
+  it.each<CrashPoint>(['before COMMIT', 'after COMMIT before the answer'])(
+    'a shipment and a received return take effect once when the processes die %s',
+    async (point) => {
+      const [productId = ''] = await rounds.addProducts(1, stockEach);
+      const local = await inFlight(1, 1, async (index, into) => {
+        const outcome = await order(into, index, `lost ${point}`, [{ productId, quantity: 2 }]);
+        await payOrder(into, system.gatewayUrl, system.payer, outcome);
+      });
+      const [outcome] = local.orders;
+      if (outcome === undefined) throw new Error('there is no order');
+      const lost: Journal = { answers: [], orders: [], accounts: [] };
+      const from = performance.now();
+      const { token } = system.staff;
+      const act = (asked: Asked, path: string, body?: object) =>
+        untilClear(lost, asked, `${system.gatewayUrl}/v1/${path}`, {
+          token,
+          key: `${point} ${path}`,
+          ...(body && { body }),
+        });
+      /** The request ends a process, and is then repeated with the same key. */
+      const actAndDie = async (asked: Asked, path: string, body?: object) => {
+        const deaths = () => system.processes('orders').reduce((sum, process) => sum + process.deaths(), 0);
+        const before = deaths();
+        for (const process of system.processes('orders')) process.crashAt(point);
+        const answer = await act(asked, path, body);
+        expect(deaths()).toBeGreaterThan(before);
+        expect(answer).toMatchObject({ status: 200, body: expect.any(String), replayed: point !== 'before COMMIT' });
+        expect(await act(asked, path, body)).toMatchObject({ status: 200, replayed: true, body: answer.body });
+      };
+      expect(await act('ship', `orders/${outcome.orderId}/process`)).toMatchObject({ status: 200 });
+      await actAndDie('ship', `orders/${outcome.orderId}/ship`);
+      outcome.shipped = 200;
+      const wanted = { lines: [{ productId, quantity: 2, reason: 'other' }] };
+      const { body } = await act('return', `orders/${outcome.orderId}/returns`, wanted);
+      const { id } = JSON.parse(body) as { id: string };
+      const lines = [{ productId, quantity: 1, restock: true }];
+      await actAndDie('return', `returns/${id}/receive`, { lines });
+      const units = [{ productId, quantity: 2, received: 1, restock: true }];
+      outcome.returns = [{ id, status: 'received', lines: units }];
+      // The process that was not asked is not to die later.
+      for (const process of system.processes('orders')) process.kill('SIGKILL');
+      await system.untilReady(patience);
+      const interruption = { interrupts: 'service', from, until: performance.now() } as const;
+      expect(answerViolations(lost.answers, interruption)).toEqual([]);
+      expect(await rounds.violationsAtRest()).toEqual([]);
+    },
+  );
 });
 
 describe('erasure', () => {

@@ -40,9 +40,9 @@ export async function openSale(
   const common = { combinable: true, appliesTo: { productIds } };
   const codes = [`ALL-${mark}`, `EACH-${mark}`] as const;
   const [all, each] = codes;
-  await add('discounts', { ...common, name: 'All', code: all, kind: 'percent', value: 12.5, uses: 15 });
-  await add('discounts', { ...common, name: 'Each', code: each, kind: 'amount', value: 1.11, usesPerAccount: 2 });
-  const first = { ...common, name: 'First', kind: 'percent', value: 3.33, uses: 20, usesPerAccount: 5 };
+  await add('discounts', { ...common, name: 'All', code: all, kind: 'percent', value: 12.5, uses: 3 });
+  await add('discounts', { ...common, name: 'Each', code: each, kind: 'amount', value: 1.11, usesPerAccount: 1 });
+  const first = { ...common, name: 'First', kind: 'percent', value: 3.33, uses: 5, usesPerAccount: 2 };
   await add('discounts', { ...first, appliesTo: { productIds: productIds.slice(0, 6) } });
   return { staff, codes };
 }

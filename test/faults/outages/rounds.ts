@@ -9,6 +9,7 @@ import { violations } from './checker.ts';
 import type { Deployment } from './deployment.ts';
 import { type Fault, pause } from './fault.ts';
 import { isFailure, type Journal, type Recorded } from './journal.ts';
+import { openSale } from './prices.ts';
 import { addProducts } from './products.ts';
 import { createRandom } from './random.ts';
 import { keepReading } from './readers.ts';
@@ -20,6 +21,12 @@ const productCount = 12;
  * Milliseconds after the end of a fault within which the shop recovers by itself, on the machine that pace.ts names.
  */
 const promised = 10_000;
+
+/** Half of the products weigh something, and a third of them have another tax. */
+const setFacts = `
+  UPDATE catalogue.products SET weight_grams = CASE WHEN price_minor % 200 = 0 THEN 400 END,
+    tax_category = CASE WHEN price_minor % 300 = 0 THEN 'reduced' ELSE 'standard' END
+  WHERE id = ANY ($1::uuid[])`;
 
 export interface RoundsOptions<S extends Deployment> {
   readonly system: S;
@@ -69,7 +76,9 @@ export class Rounds<S extends Deployment> {
 
   /** Adds products to the catalogue, and returns their ids in ascending order. */
   async addProducts(count: number, stock: number): Promise<string[]> {
-    const ids = await addProducts(this.#system.admin, count, stock);
+    const { admin } = this.#system;
+    const ids = await addProducts(admin, count, stock);
+    await admin.query(setFacts, [ids]);
     for (const id of ids) this.#initialStock.set(id, stock);
     return ids;
   }
@@ -123,9 +132,10 @@ export class Rounds<S extends Deployment> {
     process.env[paceVariable] = String(paceBefore);
     const productIds = await this.addProducts(productCount, stockEach);
     const random = createRandom(seed);
-    const { gatewayUrl, buyers, payer } = system;
+    const { gatewayUrl, buyers, payer, staff } = system;
+    const sale = await openSale(gatewayUrl, staff, productIds, seed);
     const began = performance.now();
-    const shopping = startShopping({ gatewayUrl, buyers, payer, productIds, seed });
+    const shopping = startShopping({ gatewayUrl, buyers, payer, productIds, seed, sale });
     const { journal } = shopping;
     const over = new AbortController();
     const readers = this.#readers ? buyers : [];
@@ -167,7 +177,7 @@ export class Rounds<S extends Deployment> {
         `checked in ${inSeconds(checked - stopped)} s`,
     );
     const interruption: Interruption = { interrupts: fault.interrupts, from, until: ended + allowed };
-    violations.push(...answerViolations(answers, interruption));
+    violations.push(...answerViolations(answers, interruption, fault.refusals));
     if (!journal.orders.some(({ orderId }) => orderId !== undefined)) violations.push('no order was accepted');
     if (fault.repeatsMails !== true) violations.push(...replaced.map((name) => `the e-mail ${name} was sent again`));
     if (recovery > allowed) violations.push(inTime);

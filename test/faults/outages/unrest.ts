@@ -8,10 +8,14 @@ import { fullQueues } from './queues.ts';
 
 /**
  * Some events leave no inbox row, because they have no effect: orders ignores events about e-mails that are not about a
- * cancellation, and notifications ignores events about refunds that a cancellation made due.
+ * cancellation, notifications ignores events about refunds that a cancellation or a return made due, and the catalogue
+ * ignores returns without units that are sold again.
  */
-const effective = `(type <> 'notification.sent.v1' OR data->>'kind' IN ('order-cancelled', 'order-lines-cancelled'))
-  AND (type <> 'refund.due.v1' OR data->>'receivedAt' IS NOT NULL)`;
+const effective = (consumer: string): string => `
+  (type <> 'notification.sent.v1' OR data->>'kind' IN ('order-cancelled', 'order-lines-cancelled'))
+  AND (type <> 'refund.due.v1' OR data->>'receivedAt' IS NOT NULL)
+  AND (type <> 'return.received.v1' OR '${consumer}' <> 'catalogue.inventory'
+    OR EXISTS (SELECT FROM json_array_elements(data->'lines') AS line WHERE line->>'restock' = 'true'))`;
 
 const counts: Readonly<Record<string, string>> = {
   'held reservations': "SELECT id FROM catalogue.reservations WHERE state = 'held'",
@@ -20,6 +24,7 @@ const counts: Readonly<Record<string, string>> = {
     WHERE status = 'cancelled' AND (stock_released = 'pending' OR customer_notified = 'pending')`,
   'pending cancellations of units': `SELECT order_id FROM orders.order_history
     WHERE cancelled_lines IS NOT NULL AND (stock_released = 'pending' OR customer_notified = 'pending')`,
+  'pending returns of units to the stock': "SELECT id FROM orders.returns WHERE stock_returned = 'pending'",
   ...Object.fromEntries(
     serviceNames.map((service) => [
       `unpublished events of ${service}`,
@@ -36,7 +41,7 @@ function notTaken(consumer: string, types: readonly string[]): string {
   const [service] = consumer.split('.');
   const list = types.map((type) => `'${type}'`).join(', ');
   const sent = serviceNames
-    .map((each) => `SELECT id FROM ${each}.outbox WHERE type IN (${list}) AND ${effective}`)
+    .map((each) => `SELECT id FROM ${each}.outbox WHERE type IN (${list}) AND ${effective(consumer)}`)
     .join(' UNION ALL ');
   return `SELECT id FROM (${sent}) AS sent
     WHERE NOT EXISTS (SELECT FROM ${service}.inbox WHERE consumer = '${consumer}' AND event_id = sent.id)`;
