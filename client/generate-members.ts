@@ -77,7 +77,7 @@ function conditionsOf(creation: Creation, member: string, { type, operators }: F
 
 function accountParts(creation: Creation): Parts {
   const lines = Object.entries<{ type: unknown; forStaff?: unknown }>(accountColumns);
-  const written = lines.map(([member]) => member);
+  const written = lines.map(([member]) => member).filter((member) => member in creation.properties);
   const found = lines.filter(([, { forStaff }]) => forStaff !== undefined).map(([member]) => member);
   return {
     members: mapOf(written, (member) => creation.schemaOf(member)),
@@ -96,8 +96,8 @@ function productEvent(creation: Creation): Node {
 }
 
 function accountEvent(creation: Creation): Node {
-  const sent = Object.entries<{ type: unknown; inEvents?: boolean }>(accountColumns).filter(
-    ([, { inEvents }]) => inEvents,
+  const sent = Object.entries<{ type: unknown; inEvents?: unknown }>(accountColumns).filter(
+    ([member, { inEvents }]) => inEvents !== undefined && member in creation.properties,
   );
   return Object.fromEntries(sent.map(([member]) => [toAttribute(member), creation.eventOf(member, 'account')]));
 }

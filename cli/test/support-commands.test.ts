@@ -94,6 +94,19 @@ it('the command accounts blocks and unblocks an account, also one of staff', asy
   expect((await logIn()).status).toBe(200);
 });
 
+it('the command accounts sets, shows and removes the tax id of an account, and refuses one that is not valid', async () => {
+  const setTaxId = (...taxId: string[]) => run('accounts', 'set-tax-id', ada.email, ...taxId, '--reason', 'In VIES');
+  expect((await setTaxId('AT', 'ATU12345678')).output).toBe(`${ada.email} has the tax id ATU12345678 of AT\n`);
+  expect((await run('accounts', 'show', accountId)).output).toMatch(/^tax id +ATU12345678 of AT$/m);
+  expect(await setTaxId('Austria', 'ATU12345678')).toEqual({
+    code: 1,
+    output: '',
+    complaints: 'the country must be a country code of ISO 3166-1 in capitals, such as CH\n',
+  });
+  const removed = await ask('accounts', 'remove-tax-id', ada.email, '--reason', 'No longer in VIES');
+  expect(removed).toMatchObject({ email: ada.email, taxId: null });
+});
+
 it('the command accounts sends an e-mail to set a new password, up to 5 an hour', async () => {
   for (let index = 0; index < 5; index += 1) {
     expect(await run('accounts', 'reset', ada.email, '--reason', 'Asked')).toMatchObject({
@@ -116,6 +129,8 @@ it('the command accounts lists the actions on one account and on all accounts, w
   const entries = await ask<{ action: string; by: string; reason: string }[]>('accounts', 'audit', accountId);
   expect(entries.filter(({ by }) => by === 'operator').map(({ action, reason }) => [action, reason])).toEqual([
     ...Array.from({ length: 5 }, () => ['password-reset-sent', 'Asked']),
+    ['tax-id-removed', 'No longer in VIES'],
+    ['tax-id-set', 'In VIES'],
     ['account-unblocked', 'New password'],
     ['account-blocked', 'Stolen password'],
     ['scopes-changed', null],

@@ -198,6 +198,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/accounts/{accountId}/set-tax-id": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                accountId: components["parameters"]["SupportedAccountId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set or remove the tax id of an account
+         * @description Staff sets a tax id after they verified it, because orders of the account can be free of tax from then on: those that are delivered
+         *     abroad, when the tax id is of another country than the shop. Null removes the tax id. Placed orders keep their price. A tax id that
+         *     the account already has stays as it is; the reason is recorded.
+         */
+        post: operations["setTaxId"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/accounts/{accountId}/audit": {
         parameters: {
             query?: never;
@@ -1327,6 +1352,8 @@ export interface components {
             readonly pending_email?: components["schemas"]["Email"];
             /** @description When the account is erased; absent unless its holder asked for that. */
             readonly erase_at?: components["schemas"]["Time"];
+            /** @description The tax id that staff set; absent when there is none. */
+            readonly tax_id?: components["schemas"]["TaxId"];
             name: components["schemas"]["AccountsName"];
             phone_number?: components["schemas"]["PhoneNumber"];
             shipping_address?: components["schemas"]["ShippingAddressView"];
@@ -1431,6 +1458,7 @@ export interface components {
                 created_at: components["schemas"]["Time"];
                 updated_at: components["schemas"]["Time"];
                 credentials_changed_at?: components["schemas"]["Time"];
+                tax_id?: components["schemas"]["TaxId"];
                 name: components["schemas"]["AccountsName"];
                 phone_number?: components["schemas"]["PhoneNumber"];
                 shipping_address?: components["schemas"]["ShippingAddressView"];
@@ -1516,6 +1544,11 @@ export interface components {
             items: components["schemas"]["AuditEntry"][];
             pagination: components["schemas"]["Pagination"];
         };
+        /**
+         * @description ISO 3166-1 alpha-2.
+         * @example CH
+         */
+        CountryCode: string;
         /** @example kim@example.com */
         Email: string;
         /**
@@ -1636,6 +1669,8 @@ export interface components {
             /** @description When the account is erased, at the wish of its holder; absent when it is not to be erased. */
             erase_at?: components["schemas"]["Time"];
             created_at: components["schemas"]["Time"];
+            /** @description The tax id that staff set; absent when there is none. */
+            tax_id?: components["schemas"]["TaxId"];
             name: components["schemas"]["AccountsName"];
             locale?: components["schemas"]["Locale"];
         };
@@ -1842,6 +1877,32 @@ export interface components {
             /** @description Why it is done, for the audit log. The export of the account shows it to the holder. */
             reason: string;
         };
+        TaxId: {
+            country: components["schemas"]["TaxIdCountry"];
+            value: components["schemas"]["TaxIdValue"];
+        };
+        /**
+         * @example {
+         *       "tax_id": {
+         *         "country": "AT",
+         *         "value": "ATU12345678"
+         *       },
+         *       "reason": "Confirmed by the register of the EU (VIES)."
+         *     }
+         */
+        TaxIdChange: {
+            /** @description Null removes it. */
+            tax_id: {
+                country: components["schemas"]["TaxIdCountry"];
+                value: components["schemas"]["TaxIdValue"];
+            } | null;
+            /** @description Why it is done, for the audit log. The export of the account shows it to the holder. */
+            reason: string;
+        };
+        /** @description The country that issued it. Greece is GR, although its ids begin with EL. */
+        TaxIdCountry: components["schemas"]["CountryCode"];
+        /** @description As it stands on invoices, such as `ATU12345678`, `CHE-123.456.789 MWST` or `51 824 753 556`. */
+        TaxIdValue: string;
         /** Format: date-time */
         Time: string;
         /**
@@ -1919,11 +1980,6 @@ export interface components {
             stockReleased: components["schemas"]["Effect"];
             customerNotified: components["schemas"]["Effect"];
         };
-        /**
-         * @description ISO 3166-1 alpha-2.
-         * @example CH
-         */
-        CountryCode: string;
         /**
          * @description ISO 4217 code. The whole shop has one currency.
          * @example EUR
@@ -2122,6 +2178,8 @@ export interface components {
             buyer?: {
                 name?: string;
                 address?: components["schemas"]["AddressView"];
+                /** @description With `taxExempt`, the tax id because of which the order is free of tax. */
+                taxId?: string;
             };
             orderId: components["schemas"]["Id"];
             orderedAt: components["schemas"]["Time"];
@@ -2136,7 +2194,7 @@ export interface components {
             /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
             pricesIncludeTax?: boolean;
             /**
-             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @description The customer owes the tax instead of the shop (reverse charge), because of a tax id of another country; absent otherwise.
              * @constant
              */
             taxExempt?: true;
@@ -2382,7 +2440,7 @@ export interface components {
             /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
             pricesIncludeTax?: boolean;
             /**
-             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @description The customer owes the tax instead of the shop (reverse charge), because of a tax id of another country; absent otherwise.
              * @constant
              */
             taxExempt?: true;
@@ -2642,7 +2700,7 @@ export interface components {
             /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
             pricesIncludeTax?: boolean;
             /**
-             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @description The customer owes the tax instead of the shop (reverse charge), because of a tax id of another country; absent otherwise.
              * @constant
              */
             taxExempt?: true;
@@ -2742,7 +2800,7 @@ export interface components {
             /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
             pricesIncludeTax?: boolean;
             /**
-             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @description The customer owes the tax instead of the shop (reverse charge), because of a tax id of another country; absent otherwise.
              * @constant
              */
             taxExempt?: true;
@@ -5554,6 +5612,52 @@ export interface operations {
             default: components["responses"]["AccountsRefused"];
         };
     };
+    setTaxId: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                accountId: components["parameters"]["SupportedAccountId"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 8192 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaxIdChange"];
+            };
+        };
+        responses: {
+            /** @description The account has the tax id, or none. */
+            204: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AccountsInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["SupportForbidden"];
+            404: components["responses"]["AccountNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["InProgress"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["AccountsRefused"];
+            429: components["responses"]["AccountsTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["AccountsBadGateway"];
+            503: components["responses"]["AccountsServiceUnavailable"];
+            504: components["responses"]["AccountsGatewayTimeout"];
+            default: components["responses"]["AccountsRefused"];
+        };
+    };
     listAccountAudit: {
         parameters: {
             query?: {
@@ -8149,6 +8253,12 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
   "POST /v1/accounts/{accountId}/send-password-reset": {
     "id": "sendPasswordReset",
     "name": "accounts.sendPasswordReset",
+    "keyed": true,
+    "body": true
+  },
+  "POST /v1/accounts/{accountId}/set-tax-id": {
+    "id": "setTaxId",
+    "name": "accounts.setTaxId",
     "keyed": true,
     "body": true
   },

@@ -22,6 +22,8 @@ export interface Operations {
     readonly endSessions: Operate<'endAccountSessions'>;
     /** Send the holder an e-mail to set a new password. @throws ShopError of `sendPasswordReset` */
     readonly sendPasswordReset: Operate<'sendPasswordReset'>;
+    /** Set or remove the tax id of an account. @throws ShopError of `setTaxId` */
+    readonly setTaxId: Operate<'setTaxId'>;
     /** List what was done to an account. @throws ShopError of `listAccountAudit` */
     readonly listAudit: List<'listAccountAudit'>;
     /** Take everything that the shop keeps about one's own account. @throws ShopError of `exportAccount` */

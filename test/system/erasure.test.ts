@@ -15,7 +15,7 @@ const ada = {
   shipping_address: { street_address: 'Zwergengasse 17', city: 'Oberfoppel', postal_code: '98-7654', country: 'CH' },
 };
 /** Texts of the holder that must not be left, in upper or lower case. */
-const traces = ['quibblewick', '737373', 'zwergengasse', 'oberfoppel', '98-7654', 'fribblenook', 'moved to'];
+const traces = ['quibblewick', '737373', 'zwergengasse', 'oberfoppel', '98-7654', 'fribblenook', 'moved to', '717273'];
 const [reason, secondEmail] = ['I moved to my aunt', 'ada@fribblenook.example'];
 
 let folder: string;
@@ -88,6 +88,8 @@ beforeAll(async () => {
   token = '';
   accountId = (await call('POST', '/v1/accounts', ada, { 'Idempotency-Key': 'register-ada' })).body.id;
   await runShop(shop.dataDir, 'accounts', 'verify-email', ada.email);
+  const taxId = ['set-tax-id', ada.email, 'CH', 'CHE-717273 MWST', '--reason', 'In the register'];
+  expect(await runShop(shop.dataDir, 'accounts', ...taxId)).toMatchObject({ code: 0 });
   await runShop(shop.dataDir, 'staff', 'grant', ada.email, 'orders:fulfil');
   token = (await call('POST', '/v1/tokens', { email: ada.email, password })).body.access_token;
   const place = async (quantity: number): Promise<string> => {

@@ -259,6 +259,7 @@ describe('a running shop', () => {
       const option = words[index - 1] ?? '';
       if (option === '--as') values.push(staff);
       else if (option === '--reason') values.push('for the test');
+      else if (word === 'COUNTRY') values.push('AT');
       else if (/^SCOPE/.test(word)) values.push(name.startsWith('machines') ? 'payments:write' : 'orders:fulfil');
       else if (option === '--account') values.push((await newAccount()).id);
       else if (isOpen(word) && isFirst) {

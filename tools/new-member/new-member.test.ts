@@ -31,7 +31,7 @@ const edits = {
     table: {
       file: 'src/account/account-columns.ts',
       after: '  locale: {',
-      line: '  pet_name: { type: DataTypes.TEXT, inEvents: true, forStaff: text(40) },',
+      line: "  pet_name: { type: DataTypes.TEXT, inEvents: 'absent', forStaff: text(40) },",
     },
     contract: {
       file: 'openapi.yaml',

@@ -64,6 +64,27 @@ export function accountsCommand(): Command {
     ({ sendPasswordResetAsOperator }) => sendPasswordResetAsOperator,
     ({ email }) => `an e-mail to set a new password is sent to ${email}`,
   );
+  withJson(command.command('set-tax-id').description('set the tax id of an account after it was verified'))
+    .argument('<account>', whichAccount)
+    .argument('<country>', 'country that issued it, such as AT')
+    .argument('<value>', 'tax id as it stands on invoices, such as ATU12345678', textOf(40))
+    .requiredOption('--reason <text>', whyForAudit, textOf(500))
+    .action(async (account: string, country: string, value: string, { reason, ...output }: Output & Reason) => {
+      const taxId = { country, value };
+      const changed = await withOperator('accounts', ({ setTaxIdAsOperator }, environment) =>
+        setTaxIdAsOperator(environment, account, taxId, reason),
+      );
+      print(output, changed, () => `${changed.email} has the tax id ${value} of ${country}`);
+    });
+  addChange(
+    command,
+    'remove-tax-id',
+    'remove the tax id of an account',
+    ({ setTaxIdAsOperator }) =>
+      (environment, account, reason) =>
+        setTaxIdAsOperator(environment, account, null, reason),
+    ({ email }) => `${email} has no tax id`,
+  );
   withJson(command.command('audit').description('list what was done to an account, by whom and why, newest first'))
     .argument('<account>', whichAccount)
     .option('--limit <n>', 'at most this many entries', limit, 50)
@@ -117,6 +138,11 @@ function described(found: readonly FoundData[]): string {
 }
 
 const whichAccount = 'id or e-mail address of the account';
+const whyForAudit = 'why, for the audit log';
+
+interface Reason {
+  readonly reason: string;
+}
 
 /** Adds a command that changes an account. The audit log stores its reason. */
 function addChange<Changed extends KnownAccount>(
@@ -130,8 +156,8 @@ function addChange<Changed extends KnownAccount>(
 ): void {
   withJson(command.command(verb).description(description))
     .argument('<account>', whichAccount)
-    .requiredOption('--reason <text>', 'why, for the audit log', textOf(500))
-    .action(async (account: string, { reason, ...output }: Output & { reason: string }) => {
+    .requiredOption('--reason <text>', whyForAudit, textOf(500))
+    .action(async (account: string, { reason, ...output }: Output & Reason) => {
       const changed = await withOperator('accounts', (accounts, environment) =>
         workOf(accounts)(environment, account, reason),
       );
@@ -168,6 +194,7 @@ function shownAccount(account: KnownAccount): string {
     ['new e-mail', account.pendingEmail ?? undefined],
     ['name', account.name],
     ['language', account.locale ?? undefined],
+    ['tax id', account.taxId === null ? undefined : `${account.taxId.value} of ${account.taxId.country}`],
     ['scopes', account.scopes.length === 0 ? undefined : account.scopes.join(' ')],
     ['registered', account.createdAt.toISOString()],
     ['blocked since', account.blockedAt?.toISOString()],

@@ -38,6 +38,8 @@ export interface components {
             /** @description When the account is erased, at the wish of its holder; absent when it is not to be erased. */
             readonly erase_at?: components["schemas"]["Time"];
             readonly created_at: components["schemas"]["Time"];
+            /** @description The tax id that staff set; absent when there is none. */
+            readonly tax_id?: components["schemas"]["TaxId"];
             readonly name: components["schemas"]["Name"];
             readonly locale?: components["schemas"]["Locale"];
         };
@@ -47,6 +49,19 @@ export interface components {
         readonly Email: string;
         /** Format: date-time */
         readonly Time: string;
+        readonly TaxId: {
+            readonly country: components["schemas"]["TaxIdCountry"];
+            readonly value: components["schemas"]["TaxIdValue"];
+        };
+        /** @description The country that issued it. Greece is GR, although its ids begin with EL. */
+        readonly TaxIdCountry: components["schemas"]["CountryCode"];
+        /**
+         * @description ISO 3166-1 alpha-2.
+         * @example CH
+         */
+        readonly CountryCode: string;
+        /** @description As it stands on invoices, such as `ATU12345678`, `CHE-123.456.789 MWST` or `51 824 753 556`. */
+        readonly TaxIdValue: string;
         readonly Name: string;
         /**
          * @description The language of the holder, in which the shop writes e-mails: a language tag with a language and, optionally, a script and a
@@ -109,6 +124,8 @@ export interface components {
             readonly pending_email?: components["schemas"]["Email"];
             /** @description When the account is erased; absent unless its holder asked for that. */
             readonly erase_at?: components["schemas"]["Time"];
+            /** @description The tax id that staff set; absent when there is none. */
+            readonly tax_id?: components["schemas"]["TaxId"];
             readonly name: components["schemas"]["Name"];
             readonly phone_number?: components["schemas"]["PhoneNumber"];
             readonly shipping_address?: components["schemas"]["ShippingAddress"];
@@ -147,6 +164,24 @@ export interface components {
          *     }
          */
         readonly SupportReason: {
+            /** @description Why it is done, for the audit log. The export of the account shows it to the holder. */
+            readonly reason: string;
+        };
+        /**
+         * @example {
+         *       "tax_id": {
+         *         "country": "AT",
+         *         "value": "ATU12345678"
+         *       },
+         *       "reason": "Confirmed by the register of the EU (VIES)."
+         *     }
+         */
+        readonly TaxIdChange: {
+            /** @description Null removes it. */
+            readonly tax_id: {
+                readonly country: components["schemas"]["TaxIdCountry"];
+                readonly value: components["schemas"]["TaxIdValue"];
+            } | null;
             /** @description Why it is done, for the audit log. The export of the account shows it to the holder. */
             readonly reason: string;
         };
@@ -294,6 +329,7 @@ export interface components {
                 readonly created_at: components["schemas"]["Time"];
                 readonly updated_at: components["schemas"]["Time"];
                 readonly credentials_changed_at?: components["schemas"]["Time"];
+                readonly tax_id?: components["schemas"]["TaxId"];
                 readonly name: components["schemas"]["Name"];
                 readonly phone_number?: components["schemas"]["PhoneNumber"];
                 readonly shipping_address?: components["schemas"]["ShippingAddress"];
@@ -807,6 +843,35 @@ export interface operations {
         readonly responses: {
             /** @description The e-mail will be sent. */
             readonly 202: {
+                headers: {
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly setTaxId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path: {
+                /** @description The id of an account. A value that is not a UUID is answered with 404. */
+                readonly accountId: components["parameters"]["SupportedAccountId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["TaxIdChange"];
+            };
+        };
+        readonly responses: {
+            /** @description The account has the tax id, or none. */
+            readonly 204: {
                 headers: {
                     readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     readonly [name: string]: unknown;

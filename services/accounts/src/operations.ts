@@ -21,6 +21,7 @@ import { requestPasswordReset } from './operations/request-password-reset.ts';
 import { resendVerification } from './operations/resend-verification.ts';
 import { revokeToken } from './operations/revoke-token.ts';
 import { sendPasswordReset } from './operations/send-password-reset.ts';
+import { setTaxId } from './operations/set-tax-id.ts';
 import { unblockAccount } from './operations/unblock-account.ts';
 import { undoEmailChange } from './operations/undo-email-change.ts';
 import { updateAccount } from './operations/update-account.ts';
@@ -38,6 +39,7 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id, Callin
   unblockAccount,
   endAccountSessions,
   sendPasswordReset,
+  setTaxId,
   listAccountAudit,
   exportAccount,
   verifyEmail,

@@ -31,6 +31,10 @@ export const accessRules: AccessRules = {
   unblockAccount: support(204),
   endAccountSessions: support(204),
   sendPasswordReset: support(202),
+  setTaxId: {
+    ...support(204),
+    body: () => ({ tax_id: { country: 'AT', value: 'ATU12345678' }, reason: 'Asked by the holder' }),
+  },
   listAccountAudit: { resource: 'account', scope: 'accounts:support', expected: unlessAbsent(200) },
   getAccount: { resource: 'account', expected: ownAccount },
   // The owner's token comes from a log-in.

@@ -30,6 +30,13 @@ const states: ProviderStates = {
   },
   'Ada changes her telephone number': () => change({ phone_number: '+41 44 668 18 00' }),
   'Ada changes her password': () => change({ password: 'a short and loud brook', current_password: password }),
+  async 'staff set the tax id of Ada'() {
+    const { id, email, path } = await ada();
+    const token = await accounts.services.issuer.sign({ scopes: ['accounts:support'] });
+    const body = { tax_id: { country: 'AT', value: 'ATU12345678' }, reason: 'In the register' };
+    expect((await accounts.client.post(`${path}/set-tax-id`, { token, body })).status).toBe(204);
+    return { account: id, email };
+  },
   async 'the account of Ada is erased'() {
     const { id, token } = await ada();
     const body = { current_password: password };

@@ -206,6 +206,8 @@ describe('200', () => {
     const reason = { reason: 'the holder called' };
     const helped = await accounts.client.post(`${holder.path}/send-password-reset`, { token: staff, body: reason });
     expect(helped.status).toBe(202);
+    const taxId = { tax_id: { country: 'CH', value: 'CHE-555.017.711 MWST' }, ...reason };
+    expect((await accounts.client.post(`${holder.path}/set-tax-id`, { token: staff, body: taxId })).status).toBe(204);
 
     orderId = await placeOrder(holder, {
       shipping_address: { street_address: 'Seestrasse 9', city: 'Zug', country: 'CH' },

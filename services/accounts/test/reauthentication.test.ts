@@ -123,6 +123,7 @@ describe('the event of a change', () => {
       'emailVerified',
       'name',
       'phoneNumber',
+      'taxId',
     ]);
   });
 });

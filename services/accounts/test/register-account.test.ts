@@ -68,7 +68,14 @@ describe('201', () => {
         type: 'account.registered.v1',
         sequence: '1',
         request_id: 'registration-of-ada',
-        data: { accountId: body.id, email: body.email, emailVerified: false, name: 'Ada', phoneNumber: null },
+        data: {
+          accountId: body.id,
+          email: body.email,
+          emailVerified: false,
+          name: 'Ada',
+          phoneNumber: null,
+          taxId: null,
+        },
       },
     ]);
   });

@@ -102,6 +102,7 @@ describe('200', () => {
         emailVerified: false,
         name: 'Second',
         phoneNumber: '+33 4 72 00',
+        taxId: null,
       },
     });
     expect(third).toMatchObject({ type: 'account.updated.v1', sequence: '3', data: { phoneNumber: null } });

@@ -56,7 +56,7 @@ export interface components {
             /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
             readonly pricesIncludeTax?: boolean;
             /**
-             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @description The customer owes the tax instead of the shop (reverse charge), because of a tax id of another country; absent otherwise.
              * @constant
              */
             readonly taxExempt?: true;
@@ -335,7 +335,7 @@ export interface components {
             /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
             readonly pricesIncludeTax?: boolean;
             /**
-             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @description The customer owes the tax instead of the shop (reverse charge), because of a tax id of another country; absent otherwise.
              * @constant
              */
             readonly taxExempt?: true;
@@ -413,7 +413,7 @@ export interface components {
             /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
             readonly pricesIncludeTax?: boolean;
             /**
-             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @description The customer owes the tax instead of the shop (reverse charge), because of a tax id of another country; absent otherwise.
              * @constant
              */
             readonly taxExempt?: true;
@@ -707,6 +707,8 @@ export interface components {
             readonly buyer?: {
                 readonly name?: string;
                 readonly address?: components["schemas"]["Address"];
+                /** @description With `taxExempt`, the tax id because of which the order is free of tax. */
+                readonly taxId?: string;
             };
             readonly orderId: components["schemas"]["Id"];
             readonly orderedAt: components["schemas"]["Time"];
@@ -721,7 +723,7 @@ export interface components {
             /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
             readonly pricesIncludeTax?: boolean;
             /**
-             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @description The customer owes the tax instead of the shop (reverse charge), because of a tax id of another country; absent otherwise.
              * @constant
              */
             readonly taxExempt?: true;
@@ -1436,7 +1438,7 @@ export interface components {
             /** @description Whether the prices of lines and of shipping contain `taxTotal`, or it is added to them; absent without `taxes`. */
             readonly pricesIncludeTax?: boolean;
             /**
-             * @description The customer owes the tax instead of the shop (reverse charge); absent otherwise.
+             * @description The customer owes the tax instead of the shop (reverse charge), because of a tax id of another country; absent otherwise.
              * @constant
              */
             readonly taxExempt?: true;

@@ -77,6 +77,12 @@ export interface components {
             readonly email: string;
             /** @description Null when the account has none; absent in events of versions before this member. */
             readonly phoneNumber?: string | null;
+            /** @description The tax id that staff set. Null when the account has none; absent in events of versions before this member. */
+            readonly taxId?: {
+                /** @description ISO 3166-1 alpha-2. */
+                readonly country: string;
+                readonly value: string;
+            } | null;
             /** @description Absent in events of versions before this member, whose addresses count as verified. */
             readonly emailVerified?: boolean;
             /** @description The language tag of the holder (BCP 47); absent when the holder chose none. */

@@ -26,6 +26,7 @@ const answers: Readonly<Record<string, number>> = {
   unblockAccount: 404,
   endAccountSessions: 404,
   sendPasswordReset: 404,
+  setTaxId: 404,
   issueToken: 401,
   revokeToken: 204,
   createOrder: 409,

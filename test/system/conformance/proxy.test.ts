@@ -188,6 +188,9 @@ describe('a walk through Prism', () => {
     await visit('unblockAccount', 204, support);
     await visit('endAccountSessions', 204, support);
     await visit('sendPasswordReset', 202, support);
+    const taxId = { ...support, body: { ...support.body, tax_id: { country: 'AT', value: 'ATU12345678' } } };
+    await visit('setTaxId', 204, taxId);
+    await visit('findAccounts', 200, { token: staff, query: { email } });
     await visit('listAccountAudit', 200, { token: staff, path: { accountId: id } });
     await visit('findAccounts', 403, { token: (await logIn(email)).access, query: { email } });
   });

@@ -26,7 +26,7 @@ import {
 
 type AccountView = components['schemas']['Account'];
 
-/** The members that clients write, without the password. */
+/** The members that the customer or staff writes, without the password. */
 export type Profile = Omit<AccountView, 'id' | 'email_verified' | 'pending_email' | 'erase_at'>;
 
 /** The row of an account. The attributes of the profile follow from its table. */
@@ -91,7 +91,7 @@ export function profileColumns(profile: Profile) {
   return { email: profile.email, ...toProfileRow(profile) };
 }
 
-/** Returns the members that clients may see and write. */
+/** Returns the members that the customer sees, and that the customer or staff writes. */
 export function toAccountProfile(account: Account): Profile {
   return { email: account.email.trim(), ...toProfile(account) };
 }
@@ -147,15 +147,15 @@ export function accountResult(
   };
 }
 
-export type AccountDetails = Pick<Account, 'id' | 'email' | 'emailVerified' | 'phoneNumber' | EventAttribute>;
+export type AccountDetails = Pick<Account, 'id' | 'email' | 'emailVerified' | EventAttribute>;
 
 /** The SELECT list of `AccountDetails`. */
-export const detailColumns = `id, email, email_verified AS "emailVerified", phone_number AS "phoneNumber", ${eventColumns}`;
+export const detailColumns = `id, email, email_verified AS "emailVerified", ${eventColumns}`;
 
 /** Returns the data for other services. They send e-mails to this address, so surrounding blanks are removed. */
 export function toDetails(account: AccountDetails): EventPayloads['account.registered.v1'] {
-  const { id: accountId, email, emailVerified, phoneNumber } = account;
-  return { accountId, email: email.trim(), emailVerified, phoneNumber, ...toEventMembers(account) };
+  const { id: accountId, email, emailVerified } = account;
+  return { accountId, email: email.trim(), emailVerified, ...toEventMembers(account) };
 }
 
 /** @param pointer the member of the body that contains or stands for the address */

@@ -3,6 +3,7 @@
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
+import type { TaxId } from './account-columns.ts';
 
 /** Action → the details that are stored beside account, request and time. Never a password or a token. */
 export interface AuditDetails {
@@ -37,6 +38,8 @@ export interface AuditDetails {
   'account-blocked': Record<never, never>;
   'account-unblocked': Record<never, never>;
   'password-reset-sent': Record<never, never>;
+  'tax-id-set': { readonly from?: TaxId; readonly to: TaxId };
+  'tax-id-removed': { readonly from?: TaxId };
   /** Actions on a machine. The entry has its client id instead of an account. */
   'machine-created': Readonly<Record<string, string | boolean | readonly string[]>>;
   'machine-rotated': Readonly<Record<string, string | boolean | readonly string[]>>;

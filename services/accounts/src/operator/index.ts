@@ -28,6 +28,7 @@ export {
   type KnownSession,
   listSessions,
   sendPasswordResetAsOperator,
+  setTaxIdAsOperator,
   showAccount,
   unblockAsOperator,
 } from './support.ts';

@@ -1,10 +1,13 @@
 // Lets operators use the support functions of staff, also for accounts of staff.
+import { fileURLToPath } from 'node:url';
 import { createEmailTokenSeal } from '@shop/shared/auth';
+import { loadContract } from '@shop/shared/contract';
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
 import { type Environment, isId, newId, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
 import { emailKey, operatorCommand } from '@shop/shared/shop';
+import type { TaxId } from '../account/account-columns.ts';
 import { findHolders } from '../account/mailbox.ts';
 import { readDatabaseConfig, readEmailTokenConfig } from '../config.ts';
 import {
@@ -15,6 +18,7 @@ import {
   unblockAccount,
 } from '../support/support.ts';
 import { prefixCondition } from '../support/support-collections.ts';
+import { changeTaxId, taxIdFaults } from '../support/tax-id.ts';
 
 export interface KnownAccount {
   readonly accountId: string;
@@ -23,6 +27,7 @@ export interface KnownAccount {
   readonly pendingEmail: string | null;
   readonly name: string;
   readonly locale: string | null;
+  readonly taxId: TaxId | null;
   readonly scopes: readonly string[];
   readonly blockedAt: Date | null;
   readonly eraseAt: Date | null;
@@ -38,7 +43,7 @@ export interface KnownSession {
 }
 
 const columns = `id AS "accountId", email, email_verified AS "emailVerified", pending_email AS "pendingEmail", name,
-  locale, scopes, blocked_at AS "blockedAt", erase_at AS "eraseAt", created_at AS "createdAt"`;
+  locale, tax_id AS "taxId", scopes, blocked_at AS "blockedAt", erase_at AS "eraseAt", created_at AS "createdAt"`;
 
 /**
  * Returns the accounts with an e-mail address or name that begins with `text`, newest first.
@@ -142,6 +147,29 @@ export function sendPasswordResetAsOperator(
   });
 }
 
+/**
+ * Sets the tax id of the account, or removes it with null.
+ * @returns the account after the change
+ * @throws StartError when the account does not exist, or for a tax id that the contract does not permit
+ */
+export async function setTaxIdAsOperator(
+  environment: Environment,
+  account: string,
+  taxId: TaxId | null,
+  reason: string,
+): Promise<KnownAccount> {
+  const body = { tax_id: taxId, reason };
+  const { operations } = loadContract(fileURLToPath(new URL('../../openapi.yaml', import.meta.url)));
+  const operation = operations.find(({ operationId }) => operationId === 'setTaxId');
+  const { faults = [] } =
+    operation?.check({ url: operation.path, path: { accountId: newId() }, headers: {}, body }) ?? {};
+  const [fault] = [...faults, ...taxIdFaults(body)];
+  if (fault !== undefined) throw new StartError(`the ${fault.pointer?.split('/').at(-1)} ${fault.detail}`);
+  return change(environment, 'accounts set-tax-id', account, reason, (tx, { accountId }, request) =>
+    changeTaxId(tx, accountId, taxId, request),
+  );
+}
+
 /** Runs `work` with the locked account in one transaction. */
 function change(
   environment: Environment,
@@ -153,7 +181,7 @@ function change(
   return inAccounts(environment, name, (database) =>
     database.transaction(async (tx) => {
       const found = await requireAccount(tx, account, 'FOR UPDATE');
-      await work(tx, found, { requestId: undefined, author: { staffId: undefined, reason } });
+      await work(tx, found, { requestId: undefined, traceparent: undefined, author: { staffId: undefined, reason } });
       return withoutVersion(await requireAccount(tx, found.accountId));
     }),
   );

@@ -33,7 +33,7 @@ export function withAccountForSupport(
     if (account.scopes.length > 0) {
       throw new Problem('forbidden', 'This account has scopes of staff. Ask an operator, who uses the command line.');
     }
-    await act(tx, account, { requestId: request.id, author: { staffId, reason } });
+    await act(tx, account, { requestId: request.id, traceparent: request.traceparent, author: { staffId, reason } });
     return { status };
   });
 }

@@ -10,6 +10,7 @@ import { endAllFamilies } from '../session/refresh-token.ts';
 export interface SupportRequest {
   /** The id of the request; undefined for an operator. */
   readonly requestId: string | undefined;
+  readonly traceparent: string | undefined;
   readonly author: SupportAuthor;
 }
 

@@ -11,6 +11,7 @@ export const clientFunctions: Readonly<Record<string, string>> = {
   'POST /v1/accounts/{accountId}/unblock': 'accounts.unblock',
   'POST /v1/accounts/{accountId}/end-sessions': 'accounts.endSessions',
   'POST /v1/accounts/{accountId}/send-password-reset': 'accounts.sendPasswordReset',
+  'POST /v1/accounts/{accountId}/set-tax-id': 'accounts.setTaxId',
   'GET /v1/accounts/{accountId}/export': 'accounts.export',
   'POST /v1/email-verifications': 'verifyEmail',
   'POST /v1/email-verifications/resend': 'resendVerification',
