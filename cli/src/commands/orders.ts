@@ -222,7 +222,7 @@ function shown(order: OrderWithHistory): string {
 
 /** Prints what the order costs beside its lines; nothing for an order without shipping, discounts and taxes. */
 function pricesOf(order: OrderWithHistory): string[] {
-  const { shipping, discounts = [], taxes = [], pricesIncludeTax = false } = order;
+  const { shipping, discounts = [], taxes = [], pricesIncludeTax = false, taxExempt, taxExemption } = order;
   const rows = [
     ...(shipping === undefined
       ? []
@@ -231,6 +231,9 @@ function pricesOf(order: OrderWithHistory): string[] {
     ...taxes.map(({ name, rate, amount: tax }) => {
       return [pricesIncludeTax ? 'tax included' : 'tax added', `${name} ${rate} %`, money(tax, order.currency)];
     }),
+    ...(taxExempt
+      ? [['tax not due', 'reverse charge', taxExemption && `-${money(taxExemption, order.currency)}`]]
+      : []),
   ];
   return rows.length === 0 ? [] : [table([['PRICE', 'NAME', 'AMOUNT'], ...rows])];
 }

@@ -62,6 +62,11 @@ describe('composeEmail', () => {
     );
     expect(textOf('de')).toMatch(/\nVersand: Paket +4,90 EUR\n.*\nEnthaltene VAT 8,1 % +11,19 EUR\nSumme /);
     expect(textOf('fr')).toMatch(/\nLivraison: Parcel +4,90 EUR\n.*\nDont VAT 8,1 % +11,19 EUR\nTotal /);
+    const exempt = { ...priced, taxes: [], taxExempt: true as const, taxExemption: 11.19, totalCost: 138.14 };
+    expect(textOf(null, exempt)).toMatch(/\nReverse charge: you owe the tax +-EUR 11\.19\nTotal +EUR 138\.14\n/);
+    expect(textOf('de', exempt)).toMatch(/\nSteuerschuldnerschaft des Leistungsempfängers +-11,19 EUR\nSumme /);
+    const { taxExemption: _, ...added } = exempt;
+    expect(textOf('fr', { ...added, pricesIncludeTax: false })).toMatch(/\nAutoliquidation +0,00 EUR\nTotal /);
     expect(textOf(null, { ...priced, pricesIncludeTax: false })).toMatch(/\nVAT 8\.1% +EUR 11\.19\n/);
   });
 

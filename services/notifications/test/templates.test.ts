@@ -152,12 +152,13 @@ describe('a file of the operator', () => {
     expect(read).toThrow(message);
   });
 
-  it('a file of the operator from release 1.1 has English labels of shipping and of included taxes', async () => {
-    await change('de.yaml', '  shipping: Versand\n  including: Enthaltene\n', '');
+  it('a file of the operator from release 1.1 has English labels of shipping and of taxes', async () => {
+    await change('de.yaml', / {2}shipping: [\s\S]*(?=emails:)/, '');
     expect(readTemplates(folder, 'en').textsFor('de').labels).toMatchObject({
       total: 'Summe',
       shipping: 'Shipping',
       including: 'Including',
+      reverseCharge: 'Reverse charge: you owe the tax',
     });
   });
 

@@ -23,6 +23,7 @@ const effects: Readonly<Record<string, string>> = {
   'Ada registers': "SELECT FROM customers WHERE account_id = $1 AND name = 'Ada Lovelace' AND phone_number IS NULL",
   'Ada changes her telephone number':
     "SELECT FROM customers WHERE account_id = $1 AND name = 'Ada Lovelace' AND phone_number = '+41 44 668 18 00'",
+  'staff set the tax id of Ada': "SELECT FROM customers WHERE account_id = $1 AND tax_id ->> 'value' = 'ATU12345678'",
   'the account of Ada is erased': 'SELECT FROM erased_accounts WHERE account_id = $1',
   'an order was cancelled': "SELECT FROM orders WHERE account_id = $1 AND stock_released = 'done'",
   'the e-mail about a cancelled order is sent':

@@ -1,6 +1,7 @@
 // Runs orders and the catalogue as real processes for the tests of orders.
 import { createServiceTokens } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
+import type { ServiceName } from '@shop/shared/shop';
 import {
   type CallOptions,
   type StartOptions,
@@ -61,8 +62,9 @@ export interface TestShop {
   stop(): Promise<void>;
 }
 
-export async function startShop(options: StartOptions = {}): Promise<TestShop> {
-  const services = await startServices(['orders', 'catalogue'], options);
+/** Starts orders, the catalogue, and further services. */
+export async function startShop(options: StartOptions = {}, further: readonly ServiceName[] = []): Promise<TestShop> {
+  const services = await startServices(['orders', 'catalogue', ...further], options);
   const orders = services.service('orders').client;
   const catalogue = services.service('catalogue').client;
   const tokens = createServiceTokens({ secrets: [testSecret], name: 'tests' });

@@ -21,6 +21,8 @@ export interface Labels {
   readonly shipping: string;
   /** Stands before the name of a tax that the prices contain. */
   readonly including: string;
+  /** The sentence for an order that is free of tax, because the customer owes the tax. */
+  readonly reverseCharge: string;
 }
 
 /** The language and locale of an e-mail. */

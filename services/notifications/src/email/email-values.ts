@@ -111,13 +111,13 @@ function units(items: readonly Item[] | undefined): Table | undefined {
 
 type Priced = Pick<
   EventPayloads['order.created.v1'],
-  'shipping' | 'discounts' | 'taxes' | 'pricesIncludeTax' | 'totalCost' | 'currency'
+  'shipping' | 'discounts' | 'taxes' | 'pricesIncludeTax' | 'taxExempt' | 'taxExemption' | 'totalCost' | 'currency'
 >;
 
 /** Returns the lines, shipping, discounts, taxes, and the total of an order. */
 function amounts(
   items: readonly (Item & { readonly lineTotal: number })[],
-  { shipping, discounts = [], taxes = [], pricesIncludeTax, totalCost, currency }: Priced,
+  { shipping, discounts = [], taxes = [], pricesIncludeTax, taxExempt, taxExemption = 0, totalCost, currency }: Priced,
   { language, labels }: Wording,
 ): Table {
   const format = moneyFormat(language, currency);
@@ -132,6 +132,7 @@ function amounts(
     const tax = `${withoutLinks(name) ?? ''} ${percent(rate / 100)}`;
     rows.push([pricesIncludeTax ? `${labels.including} ${tax}` : tax, format(amount)]);
   }
+  if (taxExempt) rows.push([labels.reverseCharge, format(0 - taxExemption)]);
   return { style: 'amounts', rows: [...rows, [labels.total, format(totalCost)]] };
 }
 

@@ -92,8 +92,9 @@ function readTexts(file: string, language: string): EmailTexts {
     carrier: document.plain('labels.carrier'),
     trackingNumber: document.plain('labels.trackingNumber'),
     // Templates of release 1.1 lack these labels.
-    shipping: document.has('labels.shipping') ? document.plain('labels.shipping') : 'Shipping',
-    including: document.has('labels.including') ? document.plain('labels.including') : 'Including',
+    shipping: document.plain('labels.shipping', 'Shipping'),
+    including: document.plain('labels.including', 'Including'),
+    reverseCharge: document.plain('labels.reverseCharge', 'Reverse charge: you owe the tax'),
   };
   const templates = new Map<Kind, Template>(
     kinds.map((kind) => {
@@ -162,9 +163,9 @@ class Texts {
     return text.trim();
   }
 
-  /** Returns a string without placeholders. */
-  plain(path: string): string {
-    return String(this.message(path, []).format());
+  /** Returns a string without placeholders, or the other one when the file lacks it. */
+  plain(path: string, otherwise?: string): string {
+    return otherwise !== undefined && !this.has(path) ? otherwise : String(this.message(path, []).format());
   }
 
   message(path: string, permitted: readonly string[]): IntlMessageFormat {

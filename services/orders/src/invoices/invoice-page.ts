@@ -79,8 +79,8 @@ function sheet(document: Invoice, texts: InvoiceTexts, formats: Formats): string
 <h1 id="${id}">${title} <span>${text(number)}</span></h1>
 </header>
 <div class="parties">
-${party(texts.seller, [seller.name, ...(seller.address ?? [])], seller.taxId && `${texts.taxId}: ${text(seller.taxId)}`)}
-${buyer === undefined ? '' : party(texts.buyer, addressLines(buyer, formats))}
+${party(texts.seller, [seller.name, ...(seller.address ?? [])], taxIdLine(seller, texts))}
+${buyer === undefined ? '' : party(texts.buyer, addressLines(buyer, formats), taxIdLine(buyer, texts))}
 <dl>
 ${facts(document, texts, formats)}
 </dl>
@@ -108,6 +108,10 @@ function text(given: string): string {
 function party(label: string, lines: readonly string[], end?: string): string {
   const html = [...lines.map(text), ...(end ? [end] : [])];
   return `<section><h2>${label}</h2>\n<address>${html.join('<br>\n')}</address></section>`;
+}
+
+function taxIdLine({ taxId }: { readonly taxId?: string }, texts: InvoiceTexts): string | undefined {
+  return taxId && `${texts.taxId}: ${text(taxId)}`;
 }
 
 function addressLines({ name, address = {} }: NonNullable<Invoice['buyer']>, formats: Formats): string[] {

@@ -75,23 +75,32 @@ export function issuedEvent(
   return { type: 'invoice.issued.v1', subject: orderId, sequence: version, requestId, traceparent, data };
 }
 
+interface SaleRow {
+  readonly createdAt: Date;
+  readonly address: Readonly<Record<string, string>> | null;
+  readonly name: string | null;
+  /** The tax id because of which the order is free of tax, or else that of the customer at present. */
+  readonly taxId: string | null;
+}
+
 /** Returns the members that follow from the order and its customer. */
 async function readSale(
   tx: Transaction,
   { id, accountId }: LockedOrder,
 ): Promise<Pick<InvoiceBody, 'buyer' | 'orderId' | 'orderedAt'>> {
-  const [row] = await sql<{ createdAt: Date; address: Readonly<Record<string, string>> | null; name: string | null }>(
+  const [row] = await sql<SaleRow>(
     tx,
     `SELECT created_at AS "createdAt", shipping_address AS address,
-       coalesce((SELECT name FROM customers WHERE customers.account_id = orders.account_id),
-         shipping_address ->> 'recipient') AS name
-     FROM orders WHERE id = $1 AND account_id = $2`,
+       coalesce(customers.name, shipping_address ->> 'recipient') AS name,
+       coalesce(orders.tax_id, customers.tax_id) ->> 'value' AS "taxId"
+     FROM orders LEFT JOIN customers ON customers.account_id = orders.account_id
+     WHERE id = $1 AND orders.account_id = $2`,
     [id, accountId],
   );
   if (row === undefined) throw new Error(`order ${id} is not locked`);
-  const { createdAt, address, name } = row;
+  const { createdAt, address, name, taxId } = row;
   return {
-    buyer: { ...(name !== null && { name }), ...(address && { address }) },
+    buyer: { ...(name !== null && { name }), ...(address && { address }), ...(taxId !== null && { taxId }) },
     orderId: id,
     orderedAt: createdAt.toISOString(),
   };

@@ -2,10 +2,13 @@
 import type { OperationRequest } from '@shop/shared/http';
 import type { Problem } from '@shop/shared/problem';
 import type { OrdersContext } from '../context.ts';
+import { destinationOf } from '../pricing/destination.ts';
 import { priceOrder } from '../pricing/price-order.ts';
 import type { Discount, PricingInput, PricingSettings } from '../pricing/pricing.ts';
+import { isReverseCharge } from '../pricing/taxes.ts';
 import { remainingTotals } from '../pricing/totals.ts';
 import { findUsedUp, isLimited } from '../settings/discount-uses.ts';
+import { findTaxId, type TaxId } from './customer.ts';
 import { countGuess } from './discount-guesses.ts';
 import type { NewOrder } from './place-order.ts';
 import { noSuchCode, toPricingProblem, usedUp } from './pricing-problems.ts';
@@ -15,6 +18,8 @@ import type { OrderInput, ReservedLine, WantedLine } from './stock-reservation.t
 export interface Terms {
   readonly settings: PricingSettings;
   readonly discount: Discount | undefined;
+  /** The tax id of the caller, if the order is free of tax because of it. */
+  readonly taxId: TaxId | undefined;
   /** Why the given code cannot be used. */
   readonly problem: Problem | undefined;
 }
@@ -23,7 +28,7 @@ export interface Terms {
 export async function findTerms(
   request: OperationRequest,
   { database, pricingSettings }: OrdersContext,
-  { discountCode }: OrderInput,
+  { discountCode, shipping_address: address }: OrderInput,
 ): Promise<Terms> {
   const current = await pricingSettings.current();
   const discount = discountCode === undefined ? undefined : await pricingSettings.findDiscount(discountCode);
@@ -35,7 +40,21 @@ export async function findTerms(
   const isUsedUp = discount !== undefined && used.has(discount.id);
   const isUnknown = discountCode !== undefined && discount === undefined;
   const problem = isUnknown ? noSuchCode() : isUsedUp ? usedUp() : undefined;
-  return { settings, discount: isUsedUp ? undefined : discount, problem };
+  const taxId = await findExemption(request, database, current, address);
+  return { settings, discount: isUsedUp ? undefined : discount, taxId, problem };
+}
+
+/** Orders that are taxed in any case, such as those to the country of the shop, need no query. */
+async function findExemption(
+  { caller }: OperationRequest,
+  database: OrdersContext['database'],
+  settings: PricingSettings,
+  address: PricingInput['address'],
+): Promise<TaxId | undefined> {
+  const destination = destinationOf({ ...(address && { address }) }, settings);
+  if (caller === undefined || settings.taxes === 'off' || destination.country === settings.country) return undefined;
+  const taxId = await findTaxId(database, caller.accountId);
+  return taxId && isReverseCharge(taxId.country, destination, settings) ? taxId : undefined;
 }
 
 /** What a line of an order costs, and what its product is at present. */
@@ -43,7 +62,7 @@ export type CalculatedLine = WantedLine & ReservedLine;
 
 export interface Calculation {
   /** Absent when it costs more than an order may. */
-  readonly order?: Pick<NewOrder, 'lines' | 'totalMinor' | 'priced' | 'limitedDiscounts'>;
+  readonly order?: Pick<NewOrder, 'lines' | 'totalMinor' | 'priced' | 'limitedDiscounts' | 'taxId'>;
   readonly input: PricingInput;
   /** Everything about the price that refuses the order. */
   readonly problems: readonly Problem[];
@@ -51,7 +70,7 @@ export interface Calculation {
 
 export function calculateOrder(
   { orders }: OrdersContext,
-  { settings, discount, problem }: Terms,
+  { settings, discount, taxId, problem }: Terms,
   lines: readonly CalculatedLine[],
   { shipping_address: address, shippingMethodId }: OrderInput,
 ): Calculation {
@@ -60,6 +79,7 @@ export function calculateOrder(
     ...(address && { address }),
     ...(shippingMethodId !== undefined && { shippingMethodId }),
     ...(discount && { discount }),
+    ...(taxId && { isTaxExempt: true }),
     at: new Date(),
   };
   const { pricing, faults } = priceOrder(input, settings);
@@ -75,6 +95,7 @@ export function calculateOrder(
     limitedDiscounts: candidates.filter(
       (each) => isLimited(each) && pricing.discounts.some(({ id }) => id === each.id),
     ),
+    taxId,
   };
   return { order, input, problems };
 }

@@ -1,28 +1,57 @@
-// The customers: a copy of data that the accounts service publishes, for staff and for the state of pending e-mails.
-import { sql, type Transaction } from '@shop/shared/database';
+// The customers: a copy of data that the accounts service publishes, for staff, for taxes, and for the state of pending
+// e-mails.
+import { type Database, sql, type Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
+
+/** A tax id that staff verified. */
+export interface TaxId {
+  /** ISO 3166-1. */
+  readonly country: string;
+  readonly value: string;
+}
+
+/** Returns the tax id of an account; undefined when it has none. */
+export async function findTaxId({ pool }: Pick<Database, 'pool'>, accountId: string): Promise<TaxId | undefined> {
+  const { rows } = await pool.query<{ taxId: TaxId | null }>({
+    name: 'tax-id-of-customer',
+    text: 'SELECT tax_id AS "taxId" FROM customers WHERE account_id = $1',
+    values: [accountId],
+  });
+  return rows[0]?.taxId ?? undefined;
+}
 
 /**
  * Stores a customer unless a newer version is stored, because events may arrive out of order. The same version is
- * stored again, because an event of an older release lacks the telephone number.
+ * stored again, because an event of an older release lacks the telephone number and the tax id.
  */
 export async function upsertCustomer(
   { data, sequence }: ShopEvent<'account.registered.v1' | 'account.updated.v1'>,
   tx: Transaction,
 ): Promise<void> {
-  const { accountId, name, email, phoneNumber, emailVerified = null } = data;
+  const { accountId, name, email, phoneNumber, taxId, emailVerified = null } = data;
   // A subquery in RETURNING reads the row as it was before.
   const [stored] = await sql<{ wasVerified: boolean | null }>(
     tx,
-    `INSERT INTO customers (account_id, name, email, phone_number, sequence, email_verified)
-     SELECT $1, $2, $3, $4, $5, $7 WHERE NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $1)
+    `INSERT INTO customers (account_id, name, email, phone_number, sequence, email_verified, tax_id)
+     SELECT $1, $2, $3, $4, $5, $7, $8::jsonb WHERE NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $1)
      ON CONFLICT (account_id) DO UPDATE
      SET name = excluded.name, email = excluded.email, sequence = excluded.sequence,
        phone_number = CASE WHEN $6 THEN excluded.phone_number ELSE customers.phone_number END,
+       tax_id = CASE WHEN $9 THEN excluded.tax_id ELSE customers.tax_id END,
        email_verified = coalesce(excluded.email_verified, customers.email_verified)
      WHERE customers.sequence <= excluded.sequence
      RETURNING (SELECT email_verified FROM customers WHERE account_id = $1) AS "wasVerified"`,
-    [accountId, name, email, phoneNumber ?? null, sequence, phoneNumber !== undefined, emailVerified],
+    [
+      accountId,
+      name,
+      email,
+      phoneNumber ?? null,
+      sequence,
+      phoneNumber !== undefined,
+      emailVerified,
+      taxId ? JSON.stringify(taxId) : null,
+      taxId !== undefined,
+    ],
   );
   if (emailVerified === true && stored?.wasVerified === false) await changeWaitingOrders(tx, accountId);
 }

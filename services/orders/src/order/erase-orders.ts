@@ -72,7 +72,7 @@ const country = "jsonb_strip_nulls(jsonb_build_object('country', shipping_addres
 const countryOnly = `CASE WHEN shipping_address ->> 'country' IS NOT NULL THEN ${country}::json END`;
 const hasData = `(
   (shipping_address IS NOT NULL AND shipping_address::jsonb <> ${country})
-  OR tracking IS NOT NULL OR (cancellation_reason IS NOT NULL AND NOT ${isReasonOfSystem}))`;
+  OR tracking IS NOT NULL OR tax_id IS NOT NULL OR (cancellation_reason IS NOT NULL AND NOT ${isReasonOfSystem}))`;
 const eventHasData = `(
   data ->> 'shippingAddress' IS NOT NULL OR data ->> 'tracking' IS NOT NULL
   OR data ->> 'reason' NOT IN ${reasonsOfSystem})`;
@@ -106,7 +106,7 @@ const findOrders = `
 
 // The version changes, because the response to clients changes.
 const eraseRows = `
-  UPDATE orders SET shipping_address = ${countryOnly}, tracking = NULL,
+  UPDATE orders SET shipping_address = ${countryOnly}, tracking = NULL, tax_id = NULL,
     cancellation_reason = CASE WHEN ${isReasonOfSystem} THEN cancellation_reason END, ${nobodyToNotify},
     version = version + 1, updated_at = greatest(now(), updated_at)
   WHERE account_id = $1 AND id = ANY ($2::uuid[])`;

@@ -107,8 +107,8 @@ export function orderSpec(currency: string, list: OrderList): CollectionSpec<Cal
 }
 
 /**
- * Returns an order in an export: the members that do not depend on the caller, the history, the returns, the invoices,
- * and the movements of money.
+ * Returns an order in an export: the members that do not depend on the caller, the tax id because of which it is free
+ * of tax, the history, the returns, the invoices, and the movements of money.
  */
 export function exportSpec(spec: CollectionSpec<Caller>, decimals: number): CollectionSpec<Caller> {
   const forEveryCaller = Object.entries(spec.fields).filter(([, { write }]) => write === undefined);
@@ -116,6 +116,7 @@ export function exportSpec(spec: CollectionSpec<Caller>, decimals: number): Coll
     ...spec,
     fields: {
       ...Object.fromEntries(forEveryCaller),
+      taxId: { type: json(), operators: none, column: 'tax_id' },
       history: { type: json(), operators: none, column: historySql },
       returns: { type: json(), operators: none, column: returnsSql(decimals) },
       invoices: { type: json(), operators: none, column: invoicesSql },

@@ -7,6 +7,7 @@ import { newId } from '@shop/shared/runtime';
 import type { OrdersContext } from '../context.ts';
 import type { Discount } from '../pricing/pricing.ts';
 import { countUse } from '../settings/discount-uses.ts';
+import type { TaxId } from './customer.ts';
 import { countOrder } from './measure-orders.ts';
 import type { OrderView } from './order.ts';
 import { type ShownOrder, toItems, toPrices } from './order-prices.ts';
@@ -21,6 +22,8 @@ export interface NewOrder {
   readonly priced: ShownOrder['priced'];
   /** The discounts of the order whose uses are limited. */
   readonly limitedDiscounts: readonly Discount[];
+  /** The tax id because of which the order is free of tax. */
+  readonly taxId: TaxId | undefined;
   readonly shippingAddress: Readonly<Record<string, string>> | undefined;
 }
 
@@ -109,8 +112,8 @@ async function insertOrder(
        INSERT INTO reservations (id, account_id, order_id) VALUES ($3, $2, $1)
      ), orders AS (
        INSERT INTO orders
-         (id, account_id, reservation_id, status, currency, total_minor, shipping_address, pricing, prices)
-       VALUES ($1, $2, $3, 'pending', $4, $5, $6::json, $13::json, $14::json)
+         (id, account_id, reservation_id, status, currency, total_minor, shipping_address, pricing, prices, tax_id)
+       VALUES ($1, $2, $3, 'pending', $4, $5, $6::json, $13::json, $14::json, $15::jsonb)
        RETURNING *
      ), history AS (
        INSERT INTO order_history (order_id, account_id, version, status, actor, actor_id, request_id, at)
@@ -144,6 +147,7 @@ async function insertOrder(
       order.paymentDueMinutes ?? null,
       pricing === undefined ? null : JSON.stringify(pricing),
       priced === undefined ? null : JSON.stringify(order.shown),
+      order.taxId === undefined ? null : JSON.stringify(order.taxId),
     ],
   );
   if (row === undefined) throw new Error('an inserted order left no row');

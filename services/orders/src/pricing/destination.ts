@@ -8,7 +8,7 @@ export interface Destination {
 }
 
 /** Returns the place of the address. An address without a country counts as one in the country of the shop. */
-export function destinationOf({ address }: PricingInput, settings: PricingSettings): Destination {
+export function destinationOf({ address }: Pick<PricingInput, 'address'>, settings: PricingSettings): Destination {
   const country = address?.country?.trim().toUpperCase() || settings.country;
   const region = plainRegion(address?.region);
   return { ...(country && { country }), ...(region && { region }) };

@@ -56,6 +56,15 @@ export function taxesOf(
   };
 }
 
+/**
+ * Returns whether a customer with a tax id of this country owes the tax instead of the shop. The tax id and the place
+ * of delivery are both of another country than the shop, as for supplies of goods within the EU (Directive
+ * 2006/112/EC, article 138(1)). These two countries may differ.
+ */
+export function isReverseCharge(country: string, destination: Destination, settings: PricingSettings): boolean {
+  return ![country, destination.country].includes(settings.country);
+}
+
 function untaxed(taxables: readonly Taxable[]): Taxes {
   return { rates: [], shares: taxables.map(() => ({ tax: 0n })) };
 }

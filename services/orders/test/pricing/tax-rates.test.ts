@@ -1,6 +1,7 @@
 // Which tax rates apply to an order.
 import { describe, expect, it } from '@jest/globals';
 import type { PricingInput, TaxRate } from '../../src/pricing/pricing.ts';
+import { isReverseCharge } from '../../src/pricing/taxes.ts';
 import { line, price, rate } from './builders.ts';
 
 describe('tax rates', () => {
@@ -64,3 +65,18 @@ describe('tax rates', () => {
     expect(pricing?.isTaxExempt).toBeUndefined();
   });
 });
+
+it.each([
+  ['AT', 'AT', true],
+  ['AT', 'FR', true],
+  ['AT', 'DE', false],
+  ['DE', 'AT', false],
+  ['DE', 'DE', false],
+])(
+  'a shop in DE and a customer with a tax id of %s who is sent goods to %s: the customer owes the tax: %s',
+  (taxId, to, owes) => {
+    const lists = { shippingMethods: [], taxRates: [], discounts: [] };
+    const settings = { version: 1, taxes: 'included', country: 'DE', ...lists } as const;
+    expect(isReverseCharge(taxId, { country: to }, settings)).toBe(owes);
+  },
+);
