@@ -28,6 +28,12 @@ async function intentsOf(orderId: string): Promise<Intent[]> {
   return (await shop.standIn.ledger()).intents.filter(({ metadata }) => metadata.orderId === orderId);
 }
 
+/** Creates a payment intent that the adapter did not ask for, and that is not paid yet. @returns its id */
+async function otherIntent(orderId: string, amount: number): Promise<string> {
+  const body = { amount: shop.toMinor(amount), currency: 'jpy', metadata: { orderId } };
+  return (await shop.standIn.act<Intent>('intent', body)).id;
+}
+
 /** The refunds of an order, the oldest first. */
 async function refundsOf(orderId: string): Promise<Refund[]> {
   const names = new Set((await intentsOf(orderId)).map(({ id }) => id));
@@ -122,13 +128,18 @@ describe('payments', () => {
   it('the adapter accepts the event of a wrong amount, and pays back this payment and not the right one', async () => {
     const customer = await shop.newCustomer();
     const { id: orderId, totalCost } = await shop.place(customer, 1);
-    const wrong = await shop.payOther(orderId, shop.toMinor(totalCost) + 1, 'silent');
+    const wrong = await otherIntent(orderId, totalCost + 1);
+    const right = await shop.begun(customer, orderId);
+    await shop.standIn.act('unavailable', { value: true });
+    await shop.standIn.act('pay', { intent: wrong, fault: 'silent' });
     const object = (await intentsOf(orderId)).find(({ id }) => id === wrong);
     const sent = await shop.standIn.act('event', { type: 'payment_intent.succeeded', object });
     expect(sent).toEqual({ status: 204 });
-    await shop.pay(customer, orderId, 'none');
+    await shop.standIn.act('pay', { intent: right, fault: 'none' });
+    await shop.becomes(customer, orderId, { status: 'paid', refundDue: totalCost + 1 });
+    await shop.standIn.act('unavailable', { value: false });
     await shop.becomes(customer, orderId, { status: 'paid', refunded: totalCost + 1 });
-    expect(await refundsOf(orderId)).toMatchObject([{ payment_intent: wrong, amount: shop.toMinor(totalCost) + 1 }]);
+    expect(await refundsOf(orderId)).toMatchObject([{ payment_intent: wrong, amount: shop.toMinor(totalCost + 1) }]);
   });
 });
 
@@ -149,13 +160,9 @@ describe('refunds', () => {
   it('the adapter pays back two payments whose sum becomes due at once, although no payment has its amount', async () => {
     const { customer, orderId, totalCost } = await paidOrder();
     await shop.standIn.act('unavailable', { value: true });
-    const other = await shop.standIn.act<Intent>('intent', {
-      amount: shop.toMinor(totalCost) + 7,
-      currency: 'jpy',
-      metadata: { orderId },
-    });
+    const other = await otherIntent(orderId, totalCost + 7);
     await shop.cancel(customer, orderId);
-    await shop.standIn.act('pay', { intent: other.id, fault: 'none' });
+    await shop.standIn.act('pay', { intent: other, fault: 'none' });
     await shop.eventually(async () => expect(await owed(customer, orderId)).toBe(2 * totalCost + 7));
     await shop.standIn.act('unavailable', { value: false });
     await shop.becomes(customer, orderId, { status: 'refunded', refunded: 2 * totalCost + 7 });
@@ -170,9 +177,11 @@ describe('refunds', () => {
     const refund = await refundOf(orderId, 1);
     await looksAgain(orderId);
     expect(await refundsOf(orderId)).toHaveLength(1);
+    const left = (await customer.client.orders.get(orderId)).totalCost;
+    // The shop owes the money until Stripe has paid it.
+    expect(await owed(customer, orderId)).toBe(totalCost - left);
     await shop.standIn.act('hold', { value: false });
     await shop.standIn.act('change', { refund: refund.id, status: 'succeeded' });
-    const left = (await customer.client.orders.get(orderId)).totalCost;
     await shop.becomes(customer, orderId, { status: 'paid', refunded: totalCost - left });
     expect(await refundsOf(orderId)).toHaveLength(1);
   });
