@@ -162,7 +162,7 @@ const mutations: readonly Mutation[] = [
     name: 'price: a discount is used more often than its bound',
     file: 'services/orders/src/settings/discount-uses.ts',
     find: ' WHERE present.used < $3',
-    replace: ' WHERE $3 > 0',
+    replace: ' WHERE $3::bigint > 0',
     and: { find: 'row.used >= (row', replace: 'row.used - 1_000 >= (row' },
     test: 'one orders process is killed',
     notice: /has \d+ uses of at most/,
