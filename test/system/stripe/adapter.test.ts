@@ -137,6 +137,11 @@ describe('payments', () => {
     expect(sent).toEqual({ status: 204 });
     await shop.standIn.act('pay', { intent: right, fault: 'none' });
     await shop.becomes(customer, orderId, { status: 'paid', refundDue: totalCost + 1 });
+    // The adapters can choose between both payments.
+    const ids = (await intentsOf(orderId)).map(({ id }) => id);
+    await shop.eventually(async () =>
+      expect((await shop.standIn.ledger()).searchable).toEqual(expect.arrayContaining(ids)),
+    );
     await shop.standIn.act('unavailable', { value: false });
     await shop.becomes(customer, orderId, { status: 'paid', refunded: totalCost + 1 });
     expect(await refundsOf(orderId)).toMatchObject([{ payment_intent: wrong, amount: shop.toMinor(totalCost + 1) }]);

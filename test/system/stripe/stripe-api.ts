@@ -43,6 +43,8 @@ export interface Ledger {
   readonly answers: Readonly<Record<string, number>>;
   /** How often the payments of each order were searched. */
   readonly searches: Readonly<Record<string, number>>;
+  /** The intents that the search finds. */
+  readonly searchable: readonly string[];
 }
 
 /** What happens to the requests with a key: the change is made without a response, or the response is 503 or 500. */
@@ -196,12 +198,14 @@ function page(path: string, all: Iterable<Intent | Refund>, query: Parameters): 
   return { status: 200, body: { object: 'list', url: path, has_more: start + size < found.length, data } };
 }
 
+const isSearchable = (intent: string): boolean => Date.now() - (succeededAt.get(intent) ?? 0) >= searchIsBehind;
+
 function search(query: Parameters): Answer {
   const [, orderId] = /^metadata\['orderId'\]:'([^']+)'$/.exec(query.query ?? '') ?? [];
   if (orderId !== undefined) searches[orderId] = (searches[orderId] ?? 0) + 1;
-  const found = [...intents.values()].reverse().filter(({ id, metadata }) => {
-    return metadata.orderId === orderId && Date.now() - (succeededAt.get(id) ?? 0) >= searchIsBehind;
-  });
+  const found = [...intents.values()]
+    .reverse()
+    .filter(({ id, metadata }) => metadata.orderId === orderId && isSearchable(id));
   const start = Number(query.page ?? 0);
   const hasMore = start + 1 < found.length;
   const next = hasMore ? { next_page: String(start + 1) } : { next_page: null };
@@ -228,7 +232,13 @@ function read(path: string, query: Parameters): Answer {
 async function act(path: string, text: string): Promise<object> {
   const given = text === '' ? {} : JSON.parse(text);
   if (path === '/test/ledger')
-    return { intents: [...intents.values()], refunds: [...refunds.values()], answers, searches } satisfies Ledger;
+    return {
+      intents: [...intents.values()],
+      refunds: [...refunds.values()],
+      answers,
+      searches,
+      searchable: [...intents.keys()].filter(isSearchable),
+    } satisfies Ledger;
   if (path === '/test/unavailable') isUnavailable = given.value;
   if (path === '/test/hold') isHolding = given.value;
   if (path === '/test/fault') plannedFault = given.fault;
