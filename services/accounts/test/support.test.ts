@@ -9,6 +9,7 @@ import {
   auditOf,
   countEmails,
   emailTokenOf,
+  eventsOf,
   freshEmail,
   type Holder,
   logIn,
@@ -246,6 +247,18 @@ describe('a blocked account', () => {
     expect(entries[0]).toMatchObject({ by: 'client' });
     expect(entries[0]).not.toHaveProperty('staff_id');
   });
+});
+
+it('a block and its end publish the account with a new version, and a repetition publishes nothing', async () => {
+  const { id } = await register(accounts);
+  for (const action of ['block', 'block', 'unblock', 'unblock'] as const)
+    expect((await act(id, action)).status).toBe(204);
+  const events = (await eventsOf(accounts, id)).map(({ type, sequence }) => [type, Number(sequence)]);
+  expect(events).toEqual([
+    ['account.registered.v1', 1],
+    ['account.updated.v1', 2],
+    ['account.updated.v1', 3],
+  ]);
 });
 
 it('no log-in succeeds that races with the block', async () => {

@@ -1,4 +1,6 @@
 // Events as the other services send them, for the tests of notifications.
+
+import { toNode } from '@shop/shared/contract';
 import type { EventPayloads, EventType } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
 import { connectTestTransport, dataOf, recordedEvents, type Values } from '@shop/shared/testing';
@@ -38,12 +40,13 @@ export async function joinEvents(url: string): Promise<ShopEvents> {
     told,
     requestIds,
     async send(type, data, { id = newId(), sequence = 1, requestId = 'request-of-test' } = {}) {
+      const { orderId, accountId, productId } = toNode(data);
       const event = {
         specversion: '1.0',
         id,
         source: '/test',
         type,
-        subject: 'orderId' in data ? data.orderId : 'accountId' in data ? data.accountId : data.productId,
+        subject: String(orderId ?? accountId ?? productId),
         time: new Date().toISOString(),
         datacontenttype: 'application/json',
         sequence: String(sequence).padStart(10, '0'),

@@ -33,7 +33,8 @@ const history = (id: string) => shop.orders.get(`/v1/orders/${id}/history`, { to
 
 async function events(id: string): Promise<{ type: string; sequence: number; data: Record<string, unknown> }[]> {
   const { database } = shop.services.service('orders');
-  const text = 'SELECT type, sequence::int, data FROM outbox WHERE subject = $1 ORDER BY id';
+  const text =
+    "SELECT type, sequence::int, data FROM outbox WHERE subject = $1 AND type <> 'order.updated.v1' ORDER BY id";
   return (await database.query(text, [id])).rows;
 }
 

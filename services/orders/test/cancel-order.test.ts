@@ -23,7 +23,8 @@ async function placed(product = cup): Promise<string> {
 
 async function events(orderId: string): Promise<{ type: string; sequence: number; data: Record<string, unknown> }[]> {
   const { database } = shop.services.service('orders');
-  const text = 'SELECT type, sequence::int, data FROM outbox WHERE subject = $1 ORDER BY id';
+  const text =
+    "SELECT type, sequence::int, data FROM outbox WHERE subject = $1 AND type <> 'order.updated.v1' ORDER BY id";
   return (await database.query(text, [orderId])).rows;
 }
 

@@ -82,6 +82,16 @@ async function shown({ id, accountId }: Order) {
   return { ...(body.items[0] as AnswerBody).cancellation, version: rows[0].version };
 }
 
+/** Each `order.updated.v1` of the order: its version and that of the event before it. */
+async function updates({ id }: Order): Promise<[number, number | null][]> {
+  const { rows } = await services.service('orders').database.query(
+    `SELECT sequence::int, previous_sequence::int AS previous, data FROM outbox
+       WHERE subject = $1 AND type = 'order.updated.v1' ORDER BY sequence`,
+    [id],
+  );
+  return rows.map(({ sequence, previous }) => [sequence, previous]);
+}
+
 const [early, late] = ['2026-11-21T03:00:00.000Z', '2026-11-21T03:00:01.000Z'];
 
 it('the order shows both effects in the order with their times, each with a new version', async () => {
@@ -98,6 +108,10 @@ it('the order shows both effects in the order with their times, each with a new 
     customerNotified: { state: 'done', at: late },
     version: 4,
   });
+  expect(await updates(cancelled)).toEqual([
+    [3, null],
+    [4, 3],
+  ]);
 });
 
 it('the order shows a failure in the order, and the success after it', async () => {
@@ -188,6 +202,10 @@ it('an order says that the e-mail about its cancellation waits for the verificat
   const done = await shown(cancelled);
   expect(done).toMatchObject({ version: 4 });
   expect(noticeOf(done)).toEqual({ state: 'done', at: late });
+  expect(await updates(cancelled)).toEqual([
+    [3, null],
+    [4, 3],
+  ]);
 });
 
 it('an order without a known account, or with a verified address, waits for nothing', async () => {
@@ -236,6 +254,7 @@ it('other e-mails, and events about orders that are not cancelled, change nothin
   await send(pending, 'stock.released.v1', stock('done', early));
   expect(await shown(cancelled)).toMatchObject({ customerNotified: { state: 'pending' }, version: 2 });
   expect(await shown(pending)).toEqual({ version: 2 });
+  expect([await updates(cancelled), await updates(pending)]).toEqual([[], []]);
   expect(await Promise.all(ignored.map(taken))).toEqual(kinds.map(() => false));
   expect((await transport.deadLetters('orders.effects', 1)).map(({ reason }) => reason)).toEqual([]);
 });

@@ -75,6 +75,24 @@ it('the erasure deletes the responses to staff and to the customer, and counts e
   expect(await storedKeys(keys)).toEqual([]);
 });
 
+it('the erasure publishes an event for each order and each return that shows less afterwards', async () => {
+  const owner = await shop.customer();
+  const returns = returningShop(shop, owner);
+  const [withReturn, cancelled] = [await returns.ordered({ [product]: 1 }), await place(owner)];
+  const asked = await returns.request(owner, withReturn, { [product]: 1 }, { comment: 'I am ill.' });
+  await act(owner, cancelled, 'cancel', 200, { reason: 'Kim asked for it.' });
+  await erase(owner);
+  const { rows } = await database().query(
+    `SELECT e.subject, e.type FROM outbox AS e
+     JOIN (SELECT id, version FROM orders UNION ALL SELECT id, version FROM returns) AS present
+       ON present.id::text = e.subject AND present.version = e.sequence
+     WHERE e.type LIKE '%.updated.v1' AND e.subject = ANY ($1)`,
+    [[cancelled, asked.body.id]],
+  );
+  const found = new Map(rows.map(({ subject, type }) => [subject, type]));
+  expect([found.get(cancelled), found.get(asked.body.id)]).toEqual(['order.updated.v1', 'return.updated.v1']);
+});
+
 it('the erasure deletes the texts of returns in every state, their events and stored responses, and keeps open returns for staff', async () => {
   const owner = await shop.customer();
   const returns = returningShop(shop, owner);

@@ -68,7 +68,7 @@ async function race(ids: readonly string[], first: Action, second: Action): Prom
   );
   const { rows } = await services.service('orders').database.query<{ outcome: string; orders: number }>(
     `SELECT concat_ws(' ', o.status, p.status, (SELECT string_agg(type, ' ' ORDER BY sequence)
-       FROM outbox WHERE subject = o.id::text))
+       FROM outbox WHERE subject = o.id::text AND type <> 'order.updated.v1'))
        AS outcome, count(*)::int AS orders
      FROM orders AS o JOIN order_payments AS p ON p.order_id = o.id WHERE o.id = ANY ($1::uuid[]) GROUP BY 1`,
     [ids],

@@ -68,6 +68,11 @@ it('a return goes from its request over the approval to the receipt: stock, refu
   await eventually(async () =>
     expect((await returns.view(customer, id)).body).toMatchObject({ stockReturned: { state: 'done' } }),
   );
+  expect(await eventOf(id, 'return.updated.v1')).toEqual({ orderId, accountId: customer.accountId, returnId: id });
+  expect(await eventOf(orderId, 'order.returned.v1')).toMatchObject({
+    returnId: id,
+    items: [{ productId: mug, name: 'Mug', quantity: 2 }],
+  });
   expect((await shop.stockOf(mug)).stock).toBe(999);
   expect((await verifyStock({ DATABASE_URL: shop.services.database.urls.catalogue })).faults).toEqual([]);
   const order = (await shop.view(customer, orderId)).body;

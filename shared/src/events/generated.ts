@@ -543,6 +543,43 @@ export interface components {
             readonly outcome: "done" | "failed";
             readonly releasedAt: components["schemas"]["Time"];
         };
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "returnId": "01931f74-5b20-7f11-8d2e-4a6c8e0b2d01",
+         *       "items": [
+         *         {
+         *           "productId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0e01",
+         *           "name": "Enamel mug",
+         *           "quantity": 1
+         *         }
+         *       ],
+         *       "returnedAt": "2026-11-21T03:30:00.000Z"
+         *     }
+         */
+        readonly "order.returned.v1": components["schemas"]["ReturnReference"] & {
+            /** @description The units that arrived. */
+            readonly items: readonly components["schemas"]["OrderedProduct"][];
+            readonly returnedAt: components["schemas"]["Time"];
+        };
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01"
+         *     }
+         */
+        readonly "order.updated.v1": {
+            readonly orderId: components["schemas"]["Id"];
+            readonly accountId: components["schemas"]["Id"];
+        };
+        /**
+         * @example {
+         *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "returnId": "01931f74-5b20-7f11-8d2e-4a6c8e0b2d01"
+         *     }
+         */
         readonly ReturnReference: {
             readonly orderId: components["schemas"]["Id"];
             readonly accountId: components["schemas"]["Id"];
@@ -685,6 +722,21 @@ export interface components {
             readonly issuedAt: components["schemas"]["Time"];
             /** @description Of a credit note. The number of the invoice that it corrects. */
             readonly invoiceNumber?: string;
+        };
+        readonly "return.updated.v1": components["schemas"]["ReturnReference"];
+        /**
+         * @example {
+         *       "settingId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0f01",
+         *       "kind": "shipping-method",
+         *       "archived": false
+         *     }
+         */
+        readonly "setting.changed.v1": {
+            readonly settingId: components["schemas"]["Id"];
+            /** @description At present `shipping-method`, `tax-rate` or `discount`. Further kinds may be added. */
+            readonly kind: string;
+            /** @description Whether the setting was archived. */
+            readonly archived: boolean;
         };
         /**
          * @example {
@@ -921,7 +973,7 @@ export interface components {
     pathItems: never;
 }
 
-export type EventType = "account.registered.v1" | "account.updated.v1" | "account.erased.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "order.lines-cancelled.v1" | "stock.released.v1" | "stock.lines-released.v1" | "return.requested.v1" | "return.approved.v1" | "return.refused.v1" | "return.withdrawn.v1" | "return.received.v1" | "invoice.issued.v1" | "stock.returned.v1" | "product.created.v1" | "product.updated.v1" | "product.archived.v1" | "stock.changed.v1" | "stock.low.v1" | "notification.sent.v1";
+export type EventType = "account.registered.v1" | "account.updated.v1" | "account.erased.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "order.lines-cancelled.v1" | "stock.released.v1" | "stock.lines-released.v1" | "order.returned.v1" | "order.updated.v1" | "return.requested.v1" | "return.approved.v1" | "return.refused.v1" | "return.withdrawn.v1" | "return.received.v1" | "invoice.issued.v1" | "return.updated.v1" | "setting.changed.v1" | "stock.returned.v1" | "product.created.v1" | "product.updated.v1" | "product.archived.v1" | "stock.changed.v1" | "stock.low.v1" | "notification.sent.v1";
 
 /** Event type → its `data`. */
 export type EventPayloads = Pick<components['schemas'], EventType>;
@@ -962,7 +1014,11 @@ export const senders = {
     "return.refused.v1",
     "return.withdrawn.v1",
     "return.received.v1",
-    "invoice.issued.v1"
+    "invoice.issued.v1",
+    "order.returned.v1",
+    "order.updated.v1",
+    "return.updated.v1",
+    "setting.changed.v1"
   ]
 } as const satisfies Record<ServiceName, readonly EventType[]>;
 

@@ -44,6 +44,10 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
       'return.withdrawn.v1',
       'return.received.v1',
       'invoice.issued.v1',
+      'order.returned.v1',
+      'order.updated.v1',
+      'return.updated.v1',
+      'setting.changed.v1',
     ],
   },
   catalogue: {

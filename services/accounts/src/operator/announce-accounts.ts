@@ -1,9 +1,9 @@
 // Publishes the state of every account again, for services that store a copy of account data.
 import { sql, type Transaction } from '@shop/shared/database';
-import { appendEvents } from '@shop/shared/events';
-import { type Environment, newId } from '@shop/shared/runtime';
+import type { Environment } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
-import { type AccountDetails, detailColumns, toDetails } from '../account/account.ts';
+import { detailColumns } from '../account/account.ts';
+import { appendAccountUpdates, type ChangedAccount } from '../account/account-events.ts';
 import { readDatabaseConfig } from '../config.ts';
 
 const batchSize = 500;
@@ -11,8 +11,6 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
 
 const findNext = `SELECT ${detailColumns}, version FROM accounts WHERE id > $1 ORDER BY id LIMIT ${batchSize}`;
 const findThese = `SELECT ${detailColumns}, version FROM accounts WHERE id = ANY ($1::uuid[])`;
-
-type Row = AccountDetails & { readonly version: number };
 
 /**
  * Appends an `account.updated.v1` for each account, with its present version. A consumer with this version or a later
@@ -35,26 +33,13 @@ export function announceAccounts(environment: Environment): Promise<number> {
   );
 }
 
-async function announceAfter(tx: Transaction, last: string): Promise<Row[]> {
-  const rows = await sql<Row>(tx, findNext, [last]);
-  await publish(tx, rows);
+async function announceAfter(tx: Transaction, last: string): Promise<ChangedAccount[]> {
+  const rows = await sql<ChangedAccount>(tx, findNext, [last]);
+  await appendAccountUpdates(tx, rows);
   return rows;
 }
 
 /** Appends the events of these accounts, in the transaction of the caller. */
 export async function announce(tx: Transaction, ids: readonly string[]): Promise<void> {
-  await publish(tx, await sql<Row>(tx, findThese, [ids]));
-}
-
-async function publish(tx: Transaction, rows: readonly Row[]): Promise<void> {
-  await appendEvents(
-    tx,
-    rows.map((row) => ({
-      type: 'account.updated.v1',
-      subject: row.id,
-      sequence: row.version,
-      data: toDetails(row),
-      requestId: newId(),
-    })),
-  );
+  await appendAccountUpdates(tx, await sql<ChangedAccount>(tx, findThese, [ids]));
 }

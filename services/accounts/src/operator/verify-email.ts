@@ -1,9 +1,9 @@
 // Lets an operator confirm that an e-mail address belongs to the customer.
 import { sql, type Transaction } from '@shop/shared/database';
-import { appendEvent } from '@shop/shared/events';
-import { type Environment, newId, StartError } from '@shop/shared/runtime';
+import { type Environment, StartError } from '@shop/shared/runtime';
 import { withDatabase } from '@shop/shared/service';
-import { type AccountDetails, detailColumns, toDetails } from '../account/account.ts';
+import { detailColumns } from '../account/account.ts';
+import { appendAccountUpdates, type ChangedAccount } from '../account/account-events.ts';
 import { audit } from '../account/audit.ts';
 import { findHolders } from '../account/mailbox.ts';
 import { readDatabaseConfig } from '../config.ts';
@@ -23,7 +23,7 @@ export function verifyEmailAsOperator(environment: Environment, email: string): 
   return withDatabase({ url: readDatabaseConfig(environment).databaseUrl, name: 'accounts verify-email' }, (database) =>
     database.transaction(async (tx) => {
       const [id = null] = await findHolders(tx, email);
-      const [verified] = await sql<AccountDetails & { readonly version: number; readonly withdrawn: boolean }>(
+      const [verified] = await sql<ChangedAccount & { readonly withdrawn: boolean }>(
         tx,
         `UPDATE accounts SET email_verified = true, version = version + 1, updated_at = now(),
            erase_at = CASE WHEN withdrawn THEN NULL ELSE erase_at END
@@ -34,19 +34,12 @@ export function verifyEmailAsOperator(environment: Environment, email: string): 
         [id],
       );
       if (verified === undefined) return requireAccount(tx, id, email);
-      const { id: accountId, version } = verified;
+      const { id: accountId } = verified;
       if (verified.withdrawn)
         await audit(tx, { action: 'erasure-withdrawn', accountId, requestId: undefined, detail: {} });
       const detail = { email: verified.email, by: 'operator' } as const;
       await audit(tx, { action: 'email-verified', accountId, requestId: undefined, detail });
-      await appendEvent(tx, {
-        type: 'account.updated.v1',
-        subject: accountId,
-        sequence: version,
-        data: toDetails(verified),
-        requestId: newId(),
-        traceparent: undefined,
-      });
+      await appendAccountUpdates(tx, [verified]);
       return { accountId, email: verified.email };
     }),
   );

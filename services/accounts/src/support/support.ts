@@ -1,6 +1,8 @@
 // The actions of staff and operators on another person's account. Each change is recorded in the audit log.
 import { sql, type Transaction } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
+import { detailColumns } from '../account/account.ts';
+import { appendAccountUpdates, type ChangedAccount } from '../account/account-events.ts';
 import { audit, type SupportAuthor } from '../account/audit.ts';
 import { sendEmailToken, type TokenHolder, type TokenSender } from '../account/email-token.ts';
 import { perHour, untilShare } from '../account/email-verification.ts';
@@ -19,21 +21,30 @@ export interface SupportRequest {
  * requested it. The caller has locked the row of the account.
  */
 export async function blockAccount(tx: Transaction, accountId: string, request: SupportRequest): Promise<void> {
-  await sql(tx, 'UPDATE accounts SET blocked_at = coalesce(blocked_at, now()) WHERE id = $1', [accountId]);
-  const withdrawn = await sql(
+  const [changed] = await sql<ChangedAccount & { readonly withdrawn: boolean }>(
     tx,
-    `UPDATE accounts SET erase_at = NULL, version = version + 1, updated_at = now()
-     WHERE id = $1 AND erase_at > now() RETURNING id`,
+    `UPDATE accounts SET blocked_at = coalesce(blocked_at, now()), version = version + 1, updated_at = now(),
+       erase_at = CASE WHEN withdrawn THEN NULL ELSE erase_at END
+     FROM (SELECT id AS found, coalesce(erase_at > now(), false) AS withdrawn FROM accounts WHERE id = $1) AS before
+     WHERE id = found AND (blocked_at IS NULL OR withdrawn)
+     RETURNING withdrawn, ${detailColumns}, version`,
     [accountId],
   );
-  if (withdrawn.length > 0) await audit(tx, { action: 'erasure-withdrawn', accountId, ...request, detail: {} });
+  if (changed !== undefined) await appendAccountUpdates(tx, [changed], request.requestId);
+  if (changed?.withdrawn) await audit(tx, { action: 'erasure-withdrawn', accountId, ...request, detail: {} });
   await endAllFamilies(tx, accountId);
   await audit(tx, { action: 'account-blocked', accountId, ...request, detail: {} });
 }
 
 /** Permits log-ins again. The caller has locked the row of the account. */
 export async function unblockAccount(tx: Transaction, accountId: string, request: SupportRequest): Promise<void> {
-  await sql(tx, 'UPDATE accounts SET blocked_at = NULL WHERE id = $1', [accountId]);
+  const changed = await sql<ChangedAccount>(
+    tx,
+    `UPDATE accounts SET blocked_at = NULL, version = version + 1, updated_at = now()
+     WHERE id = $1 AND blocked_at IS NOT NULL RETURNING ${detailColumns}, version`,
+    [accountId],
+  );
+  await appendAccountUpdates(tx, changed, request.requestId);
   await audit(tx, { action: 'account-unblocked', accountId, ...request, detail: {} });
 }
 

@@ -2,19 +2,23 @@
 // ignored.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { EventPayloads, SelectiveHandler } from '@shop/shared/events';
+import { appendOrderUpdates, type UpdatedOrder } from '../order/order-events.ts';
 
 /** Handles an outcome. An earlier failure that arrives after the success changes nothing. */
 export const onNotificationSent: SelectiveHandler<'notification.sent.v1'> = {
   when: ({ data }) => data.kind === 'order-cancelled' || data.kind === 'order-lines-cancelled',
-  async handle({ data }, tx) {
+  async handle(event, tx) {
+    const { data } = event;
     if (data.kind === 'order-lines-cancelled') return recordLinesNotice(tx, data);
-    await sql(
+    const updated = await sql<UpdatedOrder>(
       tx,
       `UPDATE orders SET customer_notified = $3, customer_notified_at = $4, version = version + 1,
          updated_at = greatest(now(), updated_at)
-       WHERE id = $1 AND account_id = $2 AND status = 'cancelled' AND customer_notified <> 'done'`,
+       WHERE id = $1 AND account_id = $2 AND status = 'cancelled' AND customer_notified <> 'done'
+       RETURNING id, version`,
       [data.orderId, data.accountId, data.outcome, data.sentAt],
     );
+    await appendOrderUpdates(tx, event, data.accountId, updated);
   },
 };
 

@@ -104,7 +104,7 @@ export function archiveOne<Kind extends SettingKind>(
       const present = await lockSetting(tx, store, id);
       const [row] = await sql<object>(tx, store.selectOne, [id]);
       if (row === undefined) throw noSuchSetting();
-      await archiveSetting(tx, newCause(), present);
+      await archiveSetting(tx, store, newCause(), present);
       return viewOf<Kind>(store, row);
     }),
   );

@@ -2,6 +2,7 @@
 // e-mails.
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
+import { appendOrderUpdates, type EventCause, type UpdatedOrder } from './order-events.ts';
 
 /** A tax id that staff verified. */
 export interface TaxId {
@@ -25,9 +26,10 @@ export async function findTaxId({ pool }: Pick<Database, 'pool'>, accountId: str
  * stored again, because an event of an older release lacks the telephone number and the tax id.
  */
 export async function upsertCustomer(
-  { data, sequence }: ShopEvent<'account.registered.v1' | 'account.updated.v1'>,
+  event: ShopEvent<'account.registered.v1' | 'account.updated.v1'>,
   tx: Transaction,
 ): Promise<void> {
+  const { data, sequence } = event;
   const { accountId, name, email, phoneNumber, taxId, emailVerified = null } = data;
   // A subquery in RETURNING reads the row as it was before.
   const [stored] = await sql<{ wasVerified: boolean | null }>(
@@ -53,20 +55,24 @@ export async function upsertCustomer(
       taxId !== undefined,
     ],
   );
-  if (emailVerified === true && stored?.wasVerified === false) await changeWaitingOrders(tx, accountId);
+  if (emailVerified === true && stored?.wasVerified === false) {
+    await changeWaitingOrders(tx, event, accountId);
+  }
 }
 
 /**
  * Increments the versions of waiting orders. Their representations no longer show that an e-mail waits for the
  * verification, so they and their histories need new entity tags.
  */
-async function changeWaitingOrders(tx: Transaction, accountId: string): Promise<void> {
-  await sql(
+async function changeWaitingOrders(tx: Transaction, cause: EventCause, accountId: string): Promise<void> {
+  const updated = await sql<UpdatedOrder>(
     tx,
     `UPDATE orders SET version = version + 1, updated_at = greatest(now(), updated_at)
      WHERE account_id = $1 AND (customer_notified = 'pending' OR EXISTS (
        SELECT FROM order_history AS history
-       WHERE history.order_id = orders.id AND history.account_id = $1 AND history.customer_notified = 'pending'))`,
+       WHERE history.order_id = orders.id AND history.account_id = $1 AND history.customer_notified = 'pending'))
+     RETURNING id, version`,
     [accountId],
   );
+  await appendOrderUpdates(tx, cause, accountId, updated);
 }

@@ -2,8 +2,10 @@
 import { type Database, sql, type Transaction } from '@shop/shared/database';
 import { requestIdentity } from '@shop/shared/http';
 import type { Erased } from '@shop/shared/service';
+import { appendReturnEvent } from '../returns/return-events.ts';
 import { lockOrder } from './order.ts';
 import { ofOrder } from './order-columns.ts';
+import { appendOrderUpdates, type UpdatedOrder } from './order-events.ts';
 import { recordCancellation } from './record-cancellation.ts';
 
 /** The maximum number of rows of a table that one call changes. */
@@ -16,9 +18,15 @@ const batchSize = 500;
 export async function eraseOrders(tx: Transaction, accountId: string): Promise<Erased> {
   const pending = await cancelPending(tx, accountId);
   const orders = (await sql<{ id: string }>(tx, findOrders, [accountId])).map(({ id }) => id);
-  await sql(tx, eraseRows, [accountId, orders]);
+  const identity = requestIdentity({});
+  const changed = await sql<UpdatedOrder>(tx, eraseRows, [accountId, orders]);
+  await appendOrderUpdates(tx, { ...identity, requestId: identity.id }, accountId, changed);
   await sql(tx, eraseHistory, [accountId, orders]);
-  const returns = await sql(tx, eraseReturns, [accountId]);
+  const returns = await sql<ErasedReturn>(tx, eraseReturns, [accountId]);
+  for (const { orderId, ...rest } of returns) {
+    const order = { id: orderId, accountId };
+    await appendReturnEvent(tx, identity, { ...rest, order }, 'return.updated.v1', {});
+  }
   const events = await sql(tx, eraseEvents, [accountId]);
   if ([pending, orders.length, returns.length, events.length].includes(batchSize)) return 'more';
   await sql(
@@ -37,6 +45,8 @@ export async function eraseOrders(tx: Transaction, accountId: string): Promise<E
   for (const isAnswer of answersToStaff) await sql(tx, `DELETE FROM idempotency_keys WHERE ${isAnswer}`, [accountId]);
   return 'done';
 }
+
+type ErasedReturn = UpdatedOrder & { readonly orderId: string };
 
 /** Counts the rows with personal data of the account in each table. */
 export async function countPersonalData(
@@ -109,7 +119,8 @@ const eraseRows = `
   UPDATE orders SET shipping_address = ${countryOnly}, tracking = NULL, tax_id = NULL,
     cancellation_reason = CASE WHEN ${isReasonOfSystem} THEN cancellation_reason END, ${nobodyToNotify},
     version = version + 1, updated_at = greatest(now(), updated_at)
-  WHERE account_id = $1 AND id = ANY ($2::uuid[])`;
+  WHERE account_id = $1 AND id = ANY ($2::uuid[])
+  RETURNING id, version`;
 
 const eraseHistory = `
   UPDATE order_history AS h SET reason = NULL, ${nobodyToNotify}
@@ -121,7 +132,7 @@ const eraseReturns = `
     updated_at = greatest(now(), updated_at)
   WHERE account_id = $1 AND id IN (
     SELECT id FROM returns WHERE account_id = $1 AND ${returnHasData} ORDER BY id LIMIT ${batchSize})
-  RETURNING id`;
+  RETURNING id, order_id AS "orderId", version`;
 
 const eraseEvents = `
   UPDATE outbox SET data = ${withoutPersonalData}

@@ -42,13 +42,32 @@ export const receiveWith =
     const costMinor = priceOf(before) - priceOf(after);
     const payment = await findPayment(tx, order);
     const refund = refundFor(order, payment, costMinor);
-    await updateOrder(tx, orders, order, after);
+    const orderVersion = await updateOrder(tx, orders, order, after);
+    const items = lines.flatMap(({ productId, name, received = 0 }) =>
+      received === 0 ? [] : [{ productId, name, quantity: received }],
+    );
     const { version, changedAt } = await updateReturn(tx, present, {
       status: 'received',
       lines,
       refundMinor: refund && costMinor,
       isRestocked: lines.some(({ received = 0, restock }) => restock === true && received > 0),
     });
+    if (items.length > 0) {
+      await appendEvent(tx, {
+        type: 'order.returned.v1',
+        subject: order.id,
+        sequence: orderVersion,
+        requestId: cause.id,
+        traceparent: cause.traceparent,
+        data: {
+          orderId: order.id,
+          accountId: order.accountId,
+          returnId: present.id,
+          items,
+          returnedAt: changedAt.toISOString(),
+        },
+      });
+    }
     if (refund !== undefined) {
       await oweRefund(tx, cause, order, { amountMinor: costMinor, cause: 'returned', returnId: present.id });
     }
@@ -101,15 +120,18 @@ function toReceived({ lines }: LockedReturn, given: readonly ReceivedLine[]): Re
   });
 }
 
-/** The order shows the units that came back. Its amounts stay, because they are those of what was shipped. */
+/**
+ * The order shows the units that came back. Its amounts stay, because they are those of what was shipped. Returns its
+ * version.
+ */
 async function updateOrder(
   tx: Transaction,
   orders: Orders,
   order: LockedOrder,
   lines: readonly OrderLine[],
-): Promise<void> {
+): Promise<number> {
   const prices = toStoredPrices(orders, { lines, priced: totalsOfOrder(order, lines).priced });
-  await sql(
+  const [updated] = await sql<{ version: number }>(
     tx,
     `WITH lines AS (
        UPDATE order_lines SET returned_quantity = given.quantity
@@ -117,7 +139,7 @@ async function updateOrder(
        WHERE order_id = $1 AND account_id = $2 AND order_lines.product_id = given.product_id
      )
      UPDATE orders SET prices = $3::json, version = version + 1, updated_at = greatest(now(), updated_at)
-     WHERE id = $1 AND account_id = $2`,
+     WHERE id = $1 AND account_id = $2 RETURNING version`,
     [
       order.id,
       order.accountId,
@@ -126,4 +148,6 @@ async function updateOrder(
       lines.map(({ returnedQuantity }) => returnedQuantity),
     ],
   );
+  if (updated === undefined) throw new Error(`order ${order.id} is not locked`);
+  return updated.version;
 }

@@ -1,7 +1,6 @@
 // The events about returns.
 import type { Transaction } from '@shop/shared/database';
 import { appendEvent, type EventPayloads } from '@shop/shared/events';
-import type { Cause } from '../order/change-status.ts';
 import type { LockedOrder } from '../order/order.ts';
 
 export type ReturnEvent = Extract<keyof EventPayloads, `return.${string}`>;
@@ -15,7 +14,7 @@ export interface ChangedReturn {
 
 export async function appendReturnEvent<Type extends ReturnEvent>(
   tx: Transaction,
-  cause: Cause,
+  cause: { readonly id: string; readonly traceparent?: string | undefined },
   { id, order, version }: ChangedReturn,
   type: Type,
   data: Omit<EventPayloads[Type], 'orderId' | 'accountId' | 'returnId'>,

@@ -1,6 +1,8 @@
-// Each change of a setting, in one transaction with the version of all settings and the history.
+// Each change of a setting, in one transaction with the version of all settings, the history and
+// the event.
 import { refuseFaults } from '@shop/shared/contract';
 import { sql, type Transaction } from '@shop/shared/database';
+import { appendEvent } from '@shop/shared/events';
 import { mergePatch } from '@shop/shared/json';
 import type { Fault } from '@shop/shared/problem';
 import { newId } from '@shop/shared/runtime';
@@ -9,9 +11,10 @@ import { type DiscountBody, settingFaults, type TaxRateBody, toStoredBody } from
 import { noSuchSetting, type SettingStore } from './settings.ts';
 import { refuseTakenCode, refuseTakenRate } from './unique-settings.ts';
 
-/** The request of a change, for the history. */
+/** The request of a change, for the history and the event. */
 export interface SettingCause {
   readonly requestId: string;
+  readonly traceparent?: string | undefined;
   /** Undefined for the command line. */
   readonly actorId: string | undefined;
 }
@@ -77,13 +80,18 @@ export async function patchSetting(
 }
 
 /** Archives the setting. Its code can be used by another discount then. */
-export async function archiveSetting(tx: Transaction, cause: SettingCause, { id }: LockedSetting): Promise<void> {
+export async function archiveSetting(
+  tx: Transaction,
+  { kind }: KindOfSetting,
+  cause: SettingCause,
+  { id }: LockedSetting,
+): Promise<void> {
   const version = await nextVersion(tx);
   await sql(tx, 'UPDATE pricing_settings SET version = $2, archived_at = now(), updated_at = now() WHERE id = $1', [
     id,
     version,
   ]);
-  await enterHistory(tx, cause, { id, version, body: undefined });
+  await enterChange(tx, kind, cause, { id, version, body: undefined });
 }
 
 /**
@@ -123,12 +131,13 @@ async function writeSetting(
      ON CONFLICT (id) DO UPDATE SET version = excluded.version, body = excluded.body, code = excluded.code, updated_at = now()`,
     [id, kind, version, JSON.stringify(body), compared],
   );
-  await enterHistory(tx, cause, { id, version, body });
+  await enterChange(tx, kind, cause, { id, version, body });
 }
 
-async function enterHistory(
+async function enterChange(
   tx: Transaction,
-  { requestId, actorId }: SettingCause,
+  kind: KindOfSetting['kind'],
+  { requestId, traceparent, actorId }: SettingCause,
   { id, version, body }: WrittenSetting,
 ): Promise<void> {
   await sql(
@@ -136,6 +145,14 @@ async function enterHistory(
     `INSERT INTO pricing_settings_history (version, setting_id, body, actor_id, request_id) VALUES ($1, $2, $3::json, $4, $5)`,
     [version, id, body === undefined ? null : JSON.stringify(body), actorId ?? null, requestId],
   );
+  await appendEvent(tx, {
+    type: 'setting.changed.v1',
+    subject: id,
+    sequence: version,
+    requestId,
+    traceparent,
+    data: { settingId: id, kind, archived: body === undefined },
+  });
 }
 
 /**

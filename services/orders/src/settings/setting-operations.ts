@@ -98,7 +98,7 @@ export async function removeSetting(
     requireNoneMatch(request.headers, ...tagsOf(present));
     if (present.isArchived) return;
     requireMatch(request.headers, ...tagsOf(present));
-    await archiveSetting(tx, causeOf(request), present);
+    await archiveSetting(tx, settings[kind], causeOf(request), present);
   });
   return { status: 204 };
 }
@@ -108,5 +108,5 @@ function tagsOf({ version }: LockedSetting): string[] {
 }
 
 function causeOf(request: OperationRequest): SettingCause {
-  return { requestId: request.id, actorId: requireCaller(request).accountId };
+  return { requestId: request.id, traceparent: request.traceparent, actorId: requireCaller(request).accountId };
 }
