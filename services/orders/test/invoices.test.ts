@@ -138,10 +138,11 @@ it('an event reports each document once, after the event of its cause and with a
     return invoiceNumber === undefined ? about : { ...about, invoiceNumber };
   });
   const other = { data: null, hasVersion: true, isLast: false };
-  expect(rows.slice(-4)).toEqual([
+  expect(rows.slice(-5)).toEqual([
     { type: 'order.shipped.v1', ...other },
     { type: 'invoice.issued.v1', data: documents[0], hasVersion: true, isLast: false },
     { type: 'order.delivered.v1', ...other },
+    { type: 'order.returned.v1', ...other },
     { type: 'invoice.issued.v1', data: documents[1], hasVersion: true, isLast: true },
   ]);
 });

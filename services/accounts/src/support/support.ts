@@ -30,7 +30,7 @@ export async function blockAccount(tx: Transaction, accountId: string, request: 
      RETURNING withdrawn, ${detailColumns}, version`,
     [accountId],
   );
-  if (changed !== undefined) await appendAccountUpdates(tx, [changed], request.requestId);
+  if (changed !== undefined) await appendAccountUpdates(tx, [changed], request);
   if (changed?.withdrawn) await audit(tx, { action: 'erasure-withdrawn', accountId, ...request, detail: {} });
   await endAllFamilies(tx, accountId);
   await audit(tx, { action: 'account-blocked', accountId, ...request, detail: {} });
@@ -44,7 +44,7 @@ export async function unblockAccount(tx: Transaction, accountId: string, request
      WHERE id = $1 AND blocked_at IS NOT NULL RETURNING ${detailColumns}, version`,
     [accountId],
   );
-  await appendAccountUpdates(tx, changed, request.requestId);
+  await appendAccountUpdates(tx, changed, request);
   await audit(tx, { action: 'account-unblocked', accountId, ...request, detail: {} });
 }
 

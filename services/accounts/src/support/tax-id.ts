@@ -1,12 +1,11 @@
 // The tax id that staff sets for an account.
 import { toNode } from '@shop/shared/contract';
 import { sql, type Transaction } from '@shop/shared/database';
-import { appendEvent } from '@shop/shared/events';
 import type { Fault } from '@shop/shared/problem';
-import { newId } from '@shop/shared/runtime';
 import { countryExpected, isCountry } from '@shop/shared/shop';
-import { type AccountDetails, detailColumns, toDetails } from '../account/account.ts';
+import { detailColumns } from '../account/account.ts';
 import type { TaxId } from '../account/account-columns.ts';
+import { appendAccountUpdates, type ChangedAccount } from '../account/account-events.ts';
 import { audit } from '../account/audit.ts';
 import type { SupportRequest } from './support.ts';
 
@@ -27,7 +26,7 @@ export async function changeTaxId(
   taxId: TaxId | null,
   request: SupportRequest,
 ): Promise<void> {
-  const { requestId, traceparent, author } = request;
+  const { requestId, author } = request;
   const [before] = await sql<{ taxId: TaxId | null }>(tx, 'SELECT tax_id AS "taxId" FROM accounts WHERE id = $1', [
     accountId,
   ]);
@@ -35,19 +34,11 @@ export async function changeTaxId(
   const entry = { accountId, requestId, author };
   if (taxId === null) await audit(tx, { action: 'tax-id-removed', ...entry, detail: from });
   else await audit(tx, { action: 'tax-id-set', ...entry, detail: { ...from, to: taxId } });
-  const [changed] = await sql<AccountDetails & { readonly version: number }>(
+  const changed = await sql<ChangedAccount>(
     tx,
     `UPDATE accounts SET tax_id = $2::jsonb, version = version + 1, updated_at = now()
      WHERE id = $1 AND tax_id IS DISTINCT FROM $2::jsonb RETURNING ${detailColumns}, version`,
     [accountId, taxId === null ? null : JSON.stringify(taxId)],
   );
-  if (changed === undefined) return;
-  await appendEvent(tx, {
-    type: 'account.updated.v1',
-    subject: accountId,
-    sequence: changed.version,
-    data: toDetails(changed),
-    requestId: requestId ?? newId(),
-    traceparent,
-  });
+  await appendAccountUpdates(tx, changed, request);
 }
