@@ -187,7 +187,7 @@ const mutations: readonly Mutation[] = [
     replace: `  if (seller === undefined) return undefined;
   await (arguments[1] as never as OrderStore).database.transaction((other) =>
     sql(other, \`INSERT INTO invoice_numbers AS series SELECT 'invoice', extract(year FROM now() AT TIME ZONE 'UTC'), 1
-      ON CONFLICT (kind, year) DO UPDATE SET last = series.last + 1\`),
+      ON CONFLICT (kind, year) DO UPDATE SET last = 1 + series.last\`),
   );
 `,
     and: { find: 'SET last = series.last + 1', replace: "SET last = series.last + ($1 <> 'invoice')::int" },
