@@ -106,11 +106,12 @@ describe('a change of the stock', () => {
 
   it('a change of the stock adds up concurrent adjustments', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => patch({ stock: { adjust: n % 2 ? 3 : -1 } })),
+      // In any order, the stock is never negative.
+      Array.from({ length: 15 }, (_, n) => patch({ stock: { adjust: n % 3 === 0 ? -1 : 3 } })),
     );
     const done = answers.filter(({ status }) => status === 200).length;
-    expect(done).toBe(20);
-    expect(await stockOf()).toMatchObject({ onHand: 5 + 10 * 3 - 10 });
+    expect(done).toBe(15);
+    expect(await stockOf()).toMatchObject({ onHand: 5 + 10 * 3 - 5 });
   });
 
   it('a change of the stock sets the number on hand when the expected one is on hand, and records every count', async () => {
