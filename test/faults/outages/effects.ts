@@ -47,7 +47,8 @@ const effects = `
     (SELECT count(*)::int FROM payment_ledger l WHERE ${ofOrder('l')} AND l.kind = 'refunded') AS refunded,
     (SELECT count(*)::int FROM notifications.notifications n
       WHERE n.order_id = orders.id AND n.kind LIKE 'order-refunded %' AND n.status = 'sent') AS "refundedMails",
-    (SELECT count(*)::int FROM returns r JOIN outbox e ON e.subject = r.id::text AND e.type <> 'return.withdrawn.v1'
+    (SELECT count(*)::int FROM returns r JOIN outbox e ON e.subject = r.id::text
+        AND e.type IN ('return.requested.v1', 'return.approved.v1', 'return.refused.v1', 'return.received.v1')
       WHERE ${ofOrder('r')}) AS returned,
     (SELECT count(*)::int FROM notifications.notifications n
       WHERE n.order_id = orders.id AND n.kind LIKE 'order-return-%' AND n.status = 'sent') AS "returnedMails",
