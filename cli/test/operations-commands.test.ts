@@ -96,7 +96,8 @@ describe('trace', () => {
     for (const step of expected) expect(steps.filter((line) => step.test(line))).toHaveLength(1);
     expect(steps.filter((line) => /notifications +event +notification\.sent\.v1 published/.test(line))).toHaveLength(2);
     const effects = steps.filter((line) => /orders +delivery +.* taken by orders\.effects/.test(line));
-    expect(steps).toHaveLength(expected.length + 2 + effects.length);
+    const updates = steps.filter((line) => /orders +event +order\.updated\.v1 /.test(line));
+    expect(steps).toHaveLength(expected.length + 2 + effects.length + updates.length);
   });
 
   it('the JSON of the command trace contains the request id of each transition, which is also that of its events', async () => {
