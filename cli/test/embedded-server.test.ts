@@ -60,7 +60,10 @@ describe('the embedded server of a running shop', () => {
     await rm(dataDir, { recursive: true });
     await eventually(() => expect(gone).not.toEqual([]), 40_000);
     await part.stop();
-    expect(gone[0]).toMatch(`${dataDir} is gone: it was deleted while the shop ran`);
+    // The server may notice the loss while the folder is being deleted.
+    expect(gone[0]?.replace('/cluster/PG_VERSION', '')).toMatch(
+      `${dataDir} is gone: it was deleted while the shop ran`,
+    );
     expect(said).not.toContain('is ready again');
     expect(await readdir(folder)).not.toContain('deleted');
   });
