@@ -30,7 +30,9 @@ export async function measureQuotes(options: QuotesOptions): Promise<void> {
   const { prices, customers, connections, seconds, rounds } = options;
   const folder = await mkdtemp(join(tmpdir(), 'shop-quotes-'));
   const GATEWAY_CONFIG_DIR = await unlimitedConfig(join(folder, 'config'));
-  const shop = await openShop(undefined, customers, { ...priceVariables[prices], GATEWAY_CONFIG_DIR });
+  // Lists come from the database, as quotes do.
+  const variables = { ...priceVariables[prices], GATEWAY_CONFIG_DIR, PAGE_CACHE_MB: '0' };
+  const shop = await openShop(undefined, customers, variables);
   try {
     const members = await applyPrices(shop, prices);
     let turn = 0;

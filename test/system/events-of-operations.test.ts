@@ -4,6 +4,7 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { staffScopes } from '@shop/accounts/operator';
 import { outlineOperations, readDocument } from '@shop/shared/contract';
 import { newId } from '@shop/shared/runtime';
 import type { ServiceName } from '@shop/shared/shop';
@@ -39,15 +40,7 @@ let staff: string;
 beforeAll(async () => {
   const environment = { SELLER_NAME: 'Acme GmbH', SELLER_ADDRESS: 'Lindenweg 4; 10115 Berlin' };
   services = await startServices(['accounts', 'catalogue', 'orders'], { environment });
-  const scopes = [
-    'accounts:support',
-    'catalogue:write',
-    'orders:fulfil',
-    'orders:read-all',
-    'payments:write',
-    'settings:write',
-  ];
-  staff = await services.issuer.sign({ accountId: newId(), scopes });
+  staff = await services.issuer.sign({ accountId: newId(), scopes: staffScopes });
 });
 afterAll(() => services?.stop());
 

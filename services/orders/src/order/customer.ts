@@ -1,15 +1,11 @@
 // The customers: a copy of data that the accounts service publishes, for staff, for taxes, and for the state of pending
 // e-mails.
 import { type Database, sql, type Transaction } from '@shop/shared/database';
-import type { ShopEvent } from '@shop/shared/events';
+import type { EventPayloads, ShopEvent } from '@shop/shared/events';
 import { appendOrderUpdates, type EventCause, type UpdatedOrder } from './order-events.ts';
 
 /** A tax id that staff verified. */
-export interface TaxId {
-  /** ISO 3166-1. */
-  readonly country: string;
-  readonly value: string;
-}
+export type TaxId = NonNullable<EventPayloads['account.updated.v1']['taxId']>;
 
 /** Returns the tax id of an account; undefined when it has none. */
 export async function findTaxId({ pool }: Pick<Database, 'pool'>, accountId: string): Promise<TaxId | undefined> {
