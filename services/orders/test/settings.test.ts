@@ -95,6 +95,25 @@ describe.each(kindNames)('/v1/%s', (kind) => {
     expect(later).toEqual([first + 1, first + 2]);
   });
 
+  it('each change publishes the setting with its version, and whether it is archived', async () => {
+    const { body } = await shop.create(kind);
+    await shop.patch(kind, body.id, changes[kind]);
+    await shop.archive(kind, body.id);
+    const { rows } = await shop.services
+      .service('orders')
+      .database.query('SELECT type, sequence, data FROM outbox WHERE subject = $1 ORDER BY id', [body.id]);
+    const versions = (await history(body.id)).map(({ version }) => version);
+    expect(versions).toHaveLength(3);
+    const about = { settingId: body.id, kind: kind.slice(0, -1) };
+    expect(rows).toEqual(
+      versions.map((sequence, index) => ({
+        type: 'setting.changed.v1',
+        sequence,
+        data: { ...about, archived: index === 2 },
+      })),
+    );
+  });
+
   it('a refused change leaves the setting, the version of all settings and the history unchanged', async () => {
     const { body, headers } = await shop.create(kind);
     const version = async () =>
