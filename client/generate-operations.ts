@@ -17,6 +17,8 @@ const namesById: Readonly<Record<string, string | null>> = {
   searchProducts: 'products',
   importProducts: 'importProducts',
   getProductImport: 'products.getImport',
+  listChanges: null,
+  followChanges: null,
 };
 
 /** Returns the data that the client needs about each operation, by method and path. */

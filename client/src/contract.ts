@@ -1108,6 +1108,51 @@ export interface paths {
         patch: operations["updateDiscount"];
         trace?: never;
     };
+    "/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the changes after a cursor
+         * @description In one order, which is the order of versions for each resource. Everybody sees changes of products, an account those of itself, its
+         *     orders and its returns, and staff those of all resources that its scopes read. A resource that the caller can no longer see has a
+         *     last change; reading it then responds 404. `nextCursor` continues after the response, also after an empty one. Changes are kept
+         *     for 7 days.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/changes/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the changes as server-sent events
+         * @description Each event `change` has the change as JSON in `data`, and in `id` the cursor after it. After a lost connection, a client continues
+         *     with `Last-Event-ID`, or with `cursor`; without both, the stream begins now. The event `reset` says that changes are missing: read
+         *     the resources again. The event `end` says that the access token is no longer valid.
+         */
+        get: operations["followChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/products": {
         parameters: {
             query?: never;
@@ -3249,6 +3294,62 @@ export interface components {
             tracking_number?: string;
             tracking_url?: string;
         };
+        /** @description A CloudEvent 1.0 in the JSON format. */
+        Change: {
+            /** @constant */
+            specversion: "1.0";
+            /**
+             * Format: uuid
+             * @description The same for every delivery of the event.
+             */
+            id: string;
+            /** @description The service that changed the resource. */
+            source: string;
+            /** @description The type of the event. Further types are added: ignore one that you do not know. */
+            type: string;
+            /** @description The id of the resource. */
+            subject: string;
+            /** Format: date-time */
+            time: string;
+            /** @description The version of the resource after the change, zero-padded. */
+            sequence: string;
+            /** @description The `sequence` of the change before it of the same source and subject. Absent on the first one. */
+            previoussequence?: string;
+            /** @description The address at which the resource is read again. */
+            resource: string;
+            /** @constant */
+            datacontenttype?: "application/json";
+            /** @description The data of the event, of a product that everybody sees. */
+            data?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "specversion": "1.0",
+         *           "id": "01931f70-6a12-7d01-8b7f-3f4c5d6e7f80",
+         *           "source": "/orders",
+         *           "type": "order.cancelled.v1",
+         *           "subject": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
+         *           "time": "2026-11-21T03:05:00.000Z",
+         *           "sequence": "0000000002",
+         *           "previoussequence": "0000000001",
+         *           "resource": "/v1/orders/01931f70-6a10-7b52-9c3e-2f4d8e6a0b01"
+         *         }
+         *       ],
+         *       "nextCursor": "AdBo2QkK3v0pFZ8XnTqvY1c4rEoJbWgU7sLdM5iHtN9x",
+         *       "hasMore": false
+         *     }
+         */
+        ChangePage: {
+            items: components["schemas"]["Change"][];
+            /** @description Continues after these changes. */
+            nextCursor: string;
+            /** @description Whether further changes are known. The caller may not see them. */
+            hasMore: boolean;
+        };
         /**
          * @description The product is archived. Returned only to callers with `catalogue:write`, and absent when it is not archived.
          * @constant
@@ -4829,6 +4930,46 @@ export interface components {
                 };
             };
         };
+        /**
+         * @description `cursor-expired`: changes after the cursor are no longer kept, or the feed was restored from a backup. Read `cursor=now`, then the
+         *     lists, and then the changes after that cursor.
+         */
+        CursorExpired: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "cursor-expired";
+                };
+            };
+        };
+        /** @description `invalid-request` or `invalid-cursor`: the request is not valid. Every fault is listed. */
+        ChangesInvalidRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "invalid-request" | "invalid-cursor";
+                };
+            };
+        };
+        /** @description The service cannot reach its database. */
+        ChangesServiceUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "service-unavailable";
+                };
+            };
+        };
         /** @description The access token does not have the required scope. */
         CatalogueForbidden: {
             headers: {
@@ -5061,6 +5202,10 @@ export interface components {
         TotalCostFilter: string[];
         /** @description Operators eq, ne, lt, lte, gt, gte, in. Times are in the format of RFC 3339. */
         OrdersUpdatedAtFilter: string[];
+        /** @description A `nextCursor`, or `now` for the position after the newest change. Without it, the oldest changes that are kept. */
+        ChangesCursor: string;
+        /** @description The types of resources, separated by commas. All of them without it. */
+        Types: string;
         /** @description Operators eq, in; true or false. For callers with `catalogue:write`; others do not find archived products. */
         ArchivedFilter: string[];
         /**
@@ -7596,6 +7741,82 @@ export interface operations {
             default: components["responses"]["GatewayRefused"];
         };
     };
+    listChanges: {
+        parameters: {
+            query?: {
+                /** @description The types of resources, separated by commas. All of them without it. */
+                types?: components["parameters"]["Types"];
+                /** @description A `nextCursor`, or `now` for the position after the newest change. Without it, the oldest changes that are kept. */
+                cursor?: components["parameters"]["ChangesCursor"];
+                /** @description The maximum number of items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The seconds for which the response waits for a change when there is none. It may be sent earlier. */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangePage"];
+                };
+            };
+            400: components["responses"]["ChangesInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            406: components["responses"]["NotAcceptable"];
+            410: components["responses"]["CursorExpired"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["ChangesServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    followChanges: {
+        parameters: {
+            query?: {
+                /** @description The types of resources, separated by commas. All of them without it. */
+                types?: components["parameters"]["Types"];
+                /** @description A `nextCursor`, or `now` for the position after the newest change. Without it, the oldest changes that are kept. */
+                cursor?: components["parameters"]["ChangesCursor"];
+            };
+            header?: {
+                /** @description The `id` of the last event that the client received. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["ChangesInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["ChangesServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
     listProducts: {
         parameters: {
             query?: {
@@ -8551,6 +8772,14 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
   "DELETE /v1/discounts/{discountId}": {
     "id": "archiveDiscount",
     "name": "discounts.archive",
+    "keyed": false
+  },
+  "GET /v1/changes": {
+    "id": "listChanges",
+    "keyed": false
+  },
+  "GET /v1/changes/live": {
+    "id": "followChanges",
     "keyed": false
   },
   "GET /v1/products": {

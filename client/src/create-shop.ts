@@ -4,6 +4,15 @@ import { type Cart, type CartOptions, createCart } from './cart.ts';
 import { connectionError } from './connection-error.ts';
 import { type components, endpoints, type paths } from './contract.ts';
 import { createOperations } from './create-operations.ts';
+import {
+  type ChangePage,
+  type ChangesOptions,
+  changesAfter,
+  type Followed,
+  type FollowedState,
+  type FollowOptions,
+  follow,
+} from './follow.ts';
 import { type ImportOptions, importProducts, type ProductImport, type ProductLine } from './import-products.ts';
 import type { Operations } from './operations.ts';
 import { createWaitFor, type Orders } from './orders.ts';
@@ -67,6 +76,24 @@ export interface Shop extends Omit<Operations, 'importProducts' | 'logIn' | 'log
    * ordered once.
    */
   readonly cart: Cart;
+  /**
+   * Iterates over the pages of changes that the caller sees, and waits for further ones. To continue later, store
+   * `nextCursor` after the items are handled.
+   * @throws ShopError, such as `cursor-expired`; the reason of the signal
+   * @example
+   * for await (const { items, nextCursor } of shop.changes({ types: ['order'], cursor })) await handle(items, nextCursor);
+   */
+  changes(options?: ChangesOptions): AsyncGenerator<ChangePage, void>;
+  /**
+   * Yields the state of each product, order or return, and then its new state after each change.
+   * @throws ShopError; the reason of the signal
+   * @example
+   * for await (const { id, value } of shop.follow('products')) value ? copy.set(id, value) : copy.delete(id);
+   */
+  follow<Kind extends keyof Followed>(
+    kind: Kind,
+    options?: FollowOptions,
+  ): AsyncGenerator<FollowedState<Followed[Kind]>, void>;
   /**
    * Iterates over the pages of the list at a path. Each page is requested after the one before it was read.
    * @throws ShopError
@@ -145,6 +172,8 @@ export function createShop(options: ShopOptions): Shop {
       if (toRevoke === token) toRevoke = undefined;
     },
     importProducts: (products, options) => importProducts(call, isTemporary, products, options),
+    changes: (options = {}) => changesAfter(call, isTemporary, options),
+    follow: (kind, options = {}) => follow({ call, operations, isTemporary }, kind, options),
     pages: (path, ...init) => pagesIn(call, path, ...init),
   };
 }

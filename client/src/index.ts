@@ -5,6 +5,7 @@ export type { CartStorage } from './cart-storage.ts';
 export type { components, operations, paths } from './contract.ts';
 export { type Account, createShop, type ListPath, type Shop, type ShopOptions } from './create-shop.ts';
 export type { Conditions, Criterion, OrderCriteria, ProductCriteria } from './criteria.ts';
+export type { Change, ChangePage, ChangesOptions, Followed, FollowedState, FollowOptions } from './follow.ts';
 export type { ImportOptions, ProductImport, ProductLine } from './import-products.ts';
 export type { List, ListOptions, Order, PageOptions, Product, Sort } from './list.ts';
 export type { CallOptions, ChangeOptions, Operate } from './operate.ts';

@@ -44,6 +44,15 @@ async function authenticateOptionally(
   }
 }
 
+/** Returns whether a token that was verified before is still valid. A request without a token needs none. */
+export function isStillValid(verifier: TokenVerifier | undefined, authorization: string | undefined): Promise<boolean> {
+  if (verifier === undefined) return Promise.resolve(true);
+  return verifier.verify(authorization).then(
+    () => true,
+    (error: unknown) => !(error instanceof Problem && error.code === 'unauthenticated'),
+  );
+}
+
 /** Verifies the token of an internal call after its body has arrived, because the token covers the body. */
 export function requireServiceToken(
   { name, serviceTokens }: { readonly name: string; readonly serviceTokens?: ServiceTokens },

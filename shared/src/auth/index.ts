@@ -1,5 +1,5 @@
 // Authentication by access tokens and by tokens between services, and authorization.
-export { authenticate, requireServiceToken } from './authenticate.ts';
+export { authenticate, isStillValid, requireServiceToken } from './authenticate.ts';
 export { authorize } from './authorize.ts';
 export type { Caller } from './caller.ts';
 export { createEmailTokenSeal, type EmailTokenSeal } from './email-token-seal.ts';

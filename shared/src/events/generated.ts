@@ -996,6 +996,7 @@ export const senders = {
     "stock.low.v1",
     "stock.returned.v1"
   ],
+  "changes": [],
   "notifications": [
     "notification.sent.v1"
   ],
@@ -1031,6 +1032,30 @@ export const consumers = {
     "order.cancelled.v1",
     "order.lines-cancelled.v1",
     "return.received.v1"
+  ],
+  "changes.feed": [
+    "account.registered.v1",
+    "account.updated.v1",
+    "account.erased.v1",
+    "order.created.v1",
+    "order.processing.v1",
+    "order.shipped.v1",
+    "order.delivered.v1",
+    "order.cancelled.v1",
+    "order.lines-cancelled.v1",
+    "order.paid.v1",
+    "refund.due.v1",
+    "refund.done.v1",
+    "return.requested.v1",
+    "return.approved.v1",
+    "return.refused.v1",
+    "return.withdrawn.v1",
+    "return.received.v1",
+    "product.created.v1",
+    "product.updated.v1",
+    "product.archived.v1",
+    "stock.changed.v1",
+    "stock.low.v1"
   ],
   "notifications.mail": [
     "account.registered.v1",

@@ -4,6 +4,7 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import {
   authenticate,
   type Caller,
+  isStillValid,
   requireServiceToken,
   type ServiceTokens,
   type TokenVerifier,
@@ -168,6 +169,7 @@ async function handle<Context>(
       signal ??= abandonmentOf(response);
       return signal;
     },
+    isCallerValid: () => isStillValid(options.verifier, request.headers.authorization),
     body: file ?? body,
     cacheWith(given) {
       store = given;

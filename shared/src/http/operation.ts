@@ -30,6 +30,8 @@ export interface OperationRequest {
   preferredLanguage(offered: readonly string[]): string | undefined;
   /** Aborts when the client closes the connection before it has the response. Created at its first use. */
   readonly signal: AbortSignal;
+  /** Returns whether the access token of the request is still valid. For a response that lasts longer than a token. */
+  isCallerValid(): Promise<boolean>;
   /** The body, validated by the contract, or the bytes of a file; undefined when there was none. */
   readonly body: unknown;
   /** The violations of the contract. Empty unless the operation reports them itself (`x-refused-by-operation`). */

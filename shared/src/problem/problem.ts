@@ -36,6 +36,7 @@ export const problems = {
   'payment-amount-differs': { status: 409, title: 'The payment is not the amount that is due' },
   'refund-exceeds-due': { status: 409, title: 'The refund is more than is due' },
   'request-in-progress': { status: 409, title: 'The first request with this key is still running' },
+  'cursor-expired': { status: 410, title: 'The cursor is too old' },
   'precondition-failed': { status: 412, title: 'The resource has changed' },
   'content-too-large': { status: 413, title: 'The body is too large' },
   'uri-too-long': { status: 414, title: 'The address is too long' },

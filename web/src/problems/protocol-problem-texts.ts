@@ -19,6 +19,14 @@ export const protocolProblemTexts = {
       'Send the `nextCursor` of the previous page with the same sort and filters, or omit it to start from the ' +
       'first page.',
   },
+  'cursor-expired': {
+    when: 'Changes are kept for 7 days, and the cursor is older; or the feed was restored from a backup.',
+    example:
+      'The changes after this cursor are no longer kept. Read cursor=now, then the lists, then the changes after that ' +
+      'cursor.',
+    remedy:
+      'Read the position with `cursor=now`, then the lists that you follow, and then the changes after that position.',
+  },
   'not-found': {
     when: 'Nothing exists at this address, or it belongs to another account; the response does not show which.',
     example: 'There is nothing at this address.',

@@ -16,7 +16,7 @@ export interface Cursors {
    * @param at the location of the cursor in the request
    * @throws Problem `invalid-cursor` when the shop did not encrypt it with this binding
    */
-  open(cursor: string, binding: string, at: InputLocation): Position;
+  open(cursor: string, binding: string, at: InputLocation | { readonly header: string }): Position;
 }
 
 const algorithm = 'aes-256-gcm';

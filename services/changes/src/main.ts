@@ -1,0 +1,35 @@
+// Starts changes.
+import { fileURLToPath } from 'node:url';
+import { startPruning } from '@shop/shared/database';
+import { type BatchHandler, consumers } from '@shop/shared/events';
+import { startService } from '@shop/shared/service';
+import { readEnvironment } from './config.ts';
+import { addEvents } from './feed/add-events.ts';
+import { ChangeReader } from './feed/change-reader.ts';
+import type { FeedEventType } from './feed/changed-resource.ts';
+import { openFeedCursors } from './feed/feed-cursors.ts';
+import { operations } from './operations.ts';
+
+const keptHours = 7 * 24;
+const consumer = 'changes.feed';
+
+await startService({
+  name: 'changes',
+  folder: fileURLToPath(new URL('..', import.meta.url)),
+  readConfig: readEnvironment,
+  build({ config, database, log, onStop }) {
+    onStop(
+      'pruning changes',
+      startPruning(database.pool, [{ table: 'changes', since: 'placed_at', hours: keptHours }], log),
+    );
+    const reader = new ChangeReader(database, log);
+    const handler: BatchHandler<FeedEventType> = { handleAll: (events, tx) => addEvents(tx, events) };
+    const handlers = Object.fromEntries(consumers[consumer].map((type) => [type, handler]));
+    return {
+      operations,
+      context: { reader, cursors: openFeedCursors(config.cursorKeys) },
+      endStreams: () => reader.close(),
+      consume: { name: consumer, handlers: handlers as Record<FeedEventType, typeof handler> },
+    };
+  },
+});

@@ -1,0 +1,6 @@
+import type { AccessRules } from '@shop/shared/testing';
+
+export const accessRules: AccessRules = {
+  listChanges: { expected: () => 200 },
+  followChanges: { expected: () => 200 },
+};
