@@ -1117,7 +1117,7 @@ export interface paths {
         };
         /**
          * List the changes after a cursor
-         * @description In one order, which is the order of versions for each resource. Everybody sees changes of products, an account those of itself, its
+         * @description In one order, which is the order of versions for each resource. Everybody sees changes of products and shipping methods, an account those of itself, its
          *     orders and its returns, and staff those of all resources that its scopes read. A resource that the caller can no longer see has a
          *     last change; reading it then responds 404. `nextCursor` continues after the response, also after an empty one. Changes are kept
          *     for 7 days.

@@ -11,9 +11,11 @@ export type Change = Schemas['Change'];
 export type ChangePage = Schemas['ChangePage'];
 export type Return = Schemas['Return'];
 
+type ChangedType = 'account' | 'discount' | 'order' | 'product' | 'return' | 'shipping-method' | 'tax-rate';
+
 export interface ChangesOptions {
   /** The types of resources; default all. */
-  readonly types?: readonly ('account' | 'order' | 'product' | 'return')[];
+  readonly types?: readonly ChangedType[];
   /** The `nextCursor` after which to continue; default the present. */
   readonly cursor?: string;
   /** Ends the iteration. */

@@ -1055,7 +1055,12 @@ export const consumers = {
     "product.updated.v1",
     "product.archived.v1",
     "stock.changed.v1",
-    "stock.low.v1"
+    "stock.low.v1",
+    "order.returned.v1",
+    "order.updated.v1",
+    "invoice.issued.v1",
+    "return.updated.v1",
+    "setting.changed.v1"
   ],
   "notifications.mail": [
     "account.registered.v1",

@@ -31,9 +31,12 @@ export interface ChangeFilter {
 /** The addresses of resources, by kind. */
 const paths: Readonly<Record<Kind, string>> = {
   account: '/v1/accounts',
+  discount: '/v1/discounts',
   order: '/v1/orders',
   product: '/v1/products',
   return: '/v1/returns',
+  'shipping-method': '/v1/shipping-methods',
+  'tax-rate': '/v1/tax-rates',
 };
 
 export const kinds = Object.keys(paths) as Kind[];
@@ -46,9 +49,12 @@ export function toKinds(types: string | undefined): readonly Kind[] {
 /** The scopes that read all resources of a kind, as the lists of these resources demand them. */
 const scopes: Readonly<Record<Kind, readonly string[]>> = {
   account: ['accounts:support'],
+  discount: ['settings:write'],
   order: ['orders:read-all', 'orders:fulfil'],
   product: ['catalogue:write'],
   return: ['orders:read-all', 'orders:fulfil'],
+  'shipping-method': ['settings:write'],
+  'tax-rate': ['settings:write'],
 };
 
 export function toFilter(caller: Caller | undefined, wanted: readonly Kind[] = kinds): ChangeFilter {

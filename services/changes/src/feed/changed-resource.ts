@@ -1,10 +1,10 @@
 // The resource that an event changed, and who sees the change.
-import type { EventPayloads, EventType, HandlersOf } from '@shop/shared/events';
+import { type EventPayloads, type EventType, type HandlersOf, PoisonError } from '@shop/shared/events';
 
 /** The types of events that the feed shows. */
 export type FeedEventType = keyof HandlersOf<'changes.feed'> & EventType;
 
-export type Kind = 'account' | 'order' | 'product' | 'return';
+export type Kind = 'account' | 'discount' | 'order' | 'product' | 'return' | 'shipping-method' | 'tax-rate';
 
 export interface ChangedResource {
   readonly kind: Kind;
@@ -41,6 +41,13 @@ function product(data: EventPayloads['product.updated.v1']): ChangedResource {
   return { kind: 'product', id, isPublic, ...(isPublic && { data: { productId: id, status, ...others } }) };
 }
 
+/** Everybody sees shipping methods. */
+function setting({ settingId: id, kind, archived }: EventPayloads['setting.changed.v1']): ChangedResource {
+  if (kind === 'shipping-method') return { kind, id, isPublic: !archived };
+  if (kind === 'tax-rate' || kind === 'discount') return { kind, id };
+  throw new PoisonError(`the feed has no resource for the setting ${kind}`);
+}
+
 const resources: { readonly [Type in FeedEventType]: (data: EventPayloads[Type]) => ChangedResource } = {
   'account.registered.v1': account,
   'account.updated.v1': account,
@@ -52,6 +59,9 @@ const resources: { readonly [Type in FeedEventType]: (data: EventPayloads[Type])
   'order.cancelled.v1': order,
   'order.lines-cancelled.v1': order,
   'order.paid.v1': order,
+  'order.returned.v1': order,
+  'order.updated.v1': order,
+  'invoice.issued.v1': order,
   'refund.due.v1': order,
   'refund.done.v1': order,
   'return.requested.v1': returned,
@@ -59,6 +69,8 @@ const resources: { readonly [Type in FeedEventType]: (data: EventPayloads[Type])
   'return.refused.v1': returned,
   'return.withdrawn.v1': returned,
   'return.received.v1': returned,
+  'return.updated.v1': returned,
+  'setting.changed.v1': setting,
   'product.created.v1': product,
   'product.updated.v1': product,
   'product.archived.v1': ({ productId: id }) => ({ kind: 'product', id, isPublic: false }),
