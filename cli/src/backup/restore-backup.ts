@@ -91,6 +91,8 @@ export async function restoreBackup(
         'UPDATE outbox SET published_at = NULL, next_attempt_at = now(), problem = NULL WHERE published_at IS NOT NULL',
       );
       toldAgain += rowCount ?? 0;
+      // Followers of changes may have seen what the backup does not have, so their cursors expire.
+      if (name === 'changes') await client.query('UPDATE feed SET epoch = gen_random_uuid()');
       // Events that were handled before the backup stay in the inbox until their redeliveries have arrived.
       await client.query(
         "UPDATE inbox SET taken_at = now() WHERE taken_at > (SELECT max(taken_at) FROM inbox) - interval '4 days'",

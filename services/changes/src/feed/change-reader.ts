@@ -24,9 +24,15 @@ const visible = [
   'NOT is_public AND account_id IS DISTINCT FROM $3 AND kind = ANY ($4)',
 ];
 
+/**
+ * Identifies the history of the feed: that of its restores, and that of the server's failovers, which begin a timeline.
+ * Either may have lost changes that a cursor has passed.
+ */
+const epoch = "epoch || '-' || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS epoch";
+
 /** One statement, so that the changes belong to the head of the feed. */
 const pageStatement = `
-  SELECT epoch, head, coalesce((SELECT min(position) FROM changes), head + 1) AS oldest,
+  SELECT ${epoch}, head, coalesce((SELECT min(position) FROM changes), head + 1) AS oldest,
     position, event_id AS "eventId", source, type, subject, sequence, previous_sequence AS "previousSequence",
     happened_at AS "happenedAt", kind, resource_id AS "resourceId", account_id AS "accountId", is_public AS "isPublic", data
   FROM feed LEFT JOIN LATERAL (
@@ -68,7 +74,7 @@ export class ChangeReader {
 
   /** Returns the position of the newest change. */
   async now(): Promise<FeedPosition> {
-    const { rows } = await this.#database.pool.query<FeedPosition>('SELECT epoch, head AS position FROM feed');
+    const { rows } = await this.#database.pool.query<FeedPosition>(`SELECT ${epoch}, head AS position FROM feed`);
     const [feed] = rows;
     if (feed === undefined) throw new Error('the feed has a row');
     return feed;
