@@ -37,6 +37,7 @@ export class Incoming {
     this.#bytes = this.#bytes.length === 0 ? data : Buffer.concat([this.#bytes, data]);
     this.#head ??= this.#readHead();
     if (this.#head === undefined) return undefined;
+    if (isEventStream(this.#head) && this.#method !== 'HEAD') return this.#firstEvents(this.#head);
     const body = this.#readBody(this.#head);
     if (body === undefined) return undefined;
     if (this.#bytes.length > 0)
@@ -72,6 +73,13 @@ export class Incoming {
     const { 'content-length': length } = head.headers;
     if (length !== undefined) return this.#cut(Number(length));
     return isFramed(head) ? this.#readChunks() : undefined;
+  }
+
+  /** A stream of events has no end, so its first chunk counts as the response. Its connection cannot be used again. */
+  #firstEvents({ status, headers }: Head): ReceivedAnswer | undefined {
+    this.#readChunks();
+    if (this.#chunks.length === 0) return undefined;
+    return { status, headers: { ...headers, connection: 'close' }, text: Buffer.concat(this.#chunks).toString('utf8') };
   }
 
   /** The next bytes; undefined when fewer were received. */
@@ -126,6 +134,8 @@ function headOf(text: string): Head {
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') throw new Error(`Transfer-Encoding: ${coding}`);
   return { status: Number(status), headers };
 }
+
+const isEventStream = ({ headers }: Head): boolean => headers['content-type'] === 'text/event-stream';
 
 /** Whether the response ends before the connection does. */
 const isFramed = ({ headers }: Head): boolean =>
