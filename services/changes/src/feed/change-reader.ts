@@ -17,11 +17,14 @@ const pollEvery = 50;
 /** The number of changes that are kept in memory. */
 const keptChanges = 5_000;
 
-/** The changes that a caller sees, by reasons that exclude each other, so that each reason uses its index. */
+/**
+ * The changes that a caller sees, by reasons that exclude each other, so that each reason uses its index. Nothing is
+ * scanned for a caller without kinds of staff.
+ */
 const visible = [
   'is_public AND kind = ANY ($2)',
   'NOT is_public AND account_id = $3 AND kind = ANY ($2)',
-  'NOT is_public AND account_id IS DISTINCT FROM $3 AND kind = ANY ($4)',
+  'cardinality($4::text[]) > 0 AND NOT is_public AND account_id IS DISTINCT FROM $3 AND kind = ANY ($4)',
 ];
 
 /**
