@@ -165,7 +165,8 @@ describe('the published document', () => {
       ...(has('If-Match') ? ['412'] : []),
       ...(has('If-None-Match') ? ['304'] : []),
       ...(has('Idempotency-Key') ? ['409', '422'] : []),
-      ...(has('cursor') || path.endsWith('/search') ? ['422'] : []),
+      // The feed has no filters, which can be too costly.
+      ...((has('cursor') && !path.startsWith('/v1/changes')) || path.endsWith('/search') ? ['422'] : []),
     ];
     expect(Object.keys(toNode(node.responses))).toEqual(expect.arrayContaining(expected));
   });

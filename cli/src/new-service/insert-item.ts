@@ -20,18 +20,6 @@ export function insertBefore(text: string, path: Path, lines: string): string {
   return `${text.slice(0, lineStart)}${block}\n${lines.endsWith('\n\n') ? '\n' : ''}${text.slice(lineStart)}`;
 }
 
-/**
- * Appends a word to a sequence that is written in brackets.
- * @throws Error when the sequence does not exist
- */
-export function appendToList(text: string, path: Path, word: string): string {
-  const node = parseDocument(text).getIn(path, true);
-  if (!isSeq(node) || node.flow !== true || node.range == null)
-    throw new Error(`no list in brackets at ${path.join('.')}`);
-  const end = node.range[1] - 1;
-  return `${text.slice(0, end)}, ${word}${text.slice(end)}`;
-}
-
 function startOf(text: string, path: Path): number {
   const parent = parseDocument(text).getIn(path.slice(0, -1), true);
   const last = path.at(-1);

@@ -1,6 +1,6 @@
 // The changes that a new service needs outside its own folder: in three files, one for the gateway, one for Compose and
 // one for Kubernetes.
-import { appendToList, insertBefore } from './insert-item.ts';
+import { insertBefore } from './insert-item.ts';
 
 type Change = (text: string, name: string) => string;
 
@@ -19,8 +19,8 @@ export const repositoryChanges: Readonly<Record<string, readonly Change[]>> = {
   'docker-compose.yml': [
     (text, name) =>
       insertBefore(text, ['services', 'secrets', 'volumes', 'secrets-operator'], `- secrets-${name}:/secrets/${name}`),
-    (text, name) => appendToList(text, ['services', 'postgres', 'networks'], `${name}-data`),
-    (text, name) => appendToList(text, ['services', 'rabbitmq', 'networks'], `${name}-data`),
+    (text, name) => insertBefore(text, ['services', 'postgres', 'networks', 'accounts-data'], `- ${name}-data`),
+    (text, name) => insertBefore(text, ['services', 'rabbitmq', 'networks', 'accounts-data'], `- ${name}-data`),
     (text, name) => insertBefore(text, ['services', 'gateway'], composeServices(name)),
     (text, name) =>
       insertBefore(text, ['services', 'gateway', 'depends_on', 'catalogue'], `${name}: { condition: service_healthy }`),

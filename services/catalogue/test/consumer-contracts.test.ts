@@ -5,7 +5,7 @@ import { newId } from '@shop/shared/runtime';
 import { connectTestTransport, eventOf, messageOf, type ProviderStates, recordedEvents } from '@shop/shared/testing';
 import { consumerContractsSuite } from '@shop/shared/testing/consumer-contracts';
 import { type Inventory, startInventory } from './inventory.ts';
-import { addProducts } from './products.ts';
+import { addProducts, staffToken } from './products.ts';
 
 const ofOrders = recordedEvents({ consumer: 'catalogue', provider: 'orders' });
 let inventory: Inventory;
@@ -44,7 +44,23 @@ async function after(...types: EventType[]): Promise<Record<string, string>> {
   return Object.fromEntries(values);
 }
 
+/** Creates a product of which one unit is on hand, and sends requests about it. */
+async function cup(...requests: (readonly ['PATCH' | 'DELETE', object?])[]): Promise<Record<string, string>> {
+  const [id = ''] = await addProducts(inventory.services, [
+    { name: 'Cup', stock: 1, lowStockThreshold: 0, status: 'available' },
+  ]);
+  const token = await staffToken(inventory.services);
+  const { client } = inventory.services.service('catalogue');
+  for (const [method, body] of requests)
+    expect((await client.call(method, `/v1/products/${id}`, { token, body })).status).toBeLessThan(300);
+  return { cup: id };
+}
+
 const states: ProviderStates = {
+  'a product is created': () => cup(),
+  'a product becomes pending': () => cup(['PATCH', { status: 'pending' }]),
+  'a product is archived': () => cup(['DELETE']),
+  'the last unit of a product is removed': () => cup(['PATCH', { stock: 0 }]),
   'two lamps and a chair are on hand': () => onHand(2),
   'one lamp is on hand': () => onHand(1),
   'the lamp is not for sale': () => onHand(2, 'pending'),

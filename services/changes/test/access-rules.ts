@@ -1,6 +1,6 @@
 import type { AccessRules } from '@shop/shared/testing';
 
 export const accessRules: AccessRules = {
-  listChanges: { expected: () => 200 },
-  followChanges: { expected: () => 200 },
+  listChanges: { public: true, expected: () => 200 },
+  followChanges: { public: true, streams: true, expected: () => 200 },
 };

@@ -1,17 +1,22 @@
 // The recordings that the consumers of orders keep agree with the real process.
 import { afterAll, beforeAll, expect } from '@jest/globals';
+import type { EventType, Transport } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
-import type { ProviderStates } from '@shop/shared/testing';
+import { connectTestTransport, eventOf, messageOf, type ProviderStates, recordedEvents } from '@shop/shared/testing';
 import { consumerContractsSuite } from '@shop/shared/testing/consumer-contracts';
 import { addDeliveredOrders } from './delivered-orders.ts';
 import { type RecordedShop, startRecordedShop } from './recorded-shop.ts';
 
+const ofCatalogue = recordedEvents({ consumer: 'orders', provider: 'catalogue' });
 let shop: RecordedShop;
+let transport: Transport;
 
 beforeAll(async () => {
-  shop = await startRecordedShop();
+  shop = await startRecordedShop({ SELLER_NAME: 'Acme' });
+  transport = await connectTestTransport(shop.services.database.urls.events);
 });
 afterAll(async () => {
+  await transport?.close();
   await shop?.stop();
 });
 
@@ -47,6 +52,19 @@ async function processed(): Promise<Ordered> {
   return ids;
 }
 
+async function shipped(tracking?: object): Promise<Ordered> {
+  const ids = await processed();
+  shop.catalogue.given('two lamps and a chair are reserved');
+  expect((await shop.asStaff(ids.order, 'ship', tracking)).status).toBe(200);
+  return ids;
+}
+
+/** Sends a recorded event of the catalogue about this. */
+async function publish<Values extends object>(type: EventType, values: Values): Promise<Values> {
+  await transport.publish([messageOf(eventOf(ofCatalogue, type), new Map(Object.entries(values)))]);
+  return values;
+}
+
 /** The total cost of the recorded order. */
 const total = 160.48;
 
@@ -73,24 +91,42 @@ async function returned(
   return { ...ids, return: body.id };
 }
 
+const received = () => returned({ receive: { lines: [{ productId: shop.lamp, quantity: 1, restock: true }] } });
+
+async function shippingMethod(): Promise<string> {
+  const { client } = shop.services.service('orders');
+  const token = await shop.services.issuer.sign({ scopes: ['settings:write'] });
+  const { status, body } = await client.post('/v1/shipping-methods', {
+    token,
+    body: { name: { en: 'Parcel' }, price: 5 },
+  });
+  expect(status).toBe(201);
+  return body.id;
+}
+
 const states: ProviderStates = {
+  'a shipping method is added': async () => ({ setting: await shippingMethod() }),
   'the return of a lamp is requested': async () => ({ ...(await returned()) }),
   'the return of a lamp is approved': async () => ({ ...(await returned({ approve: undefined })) }),
   'the return of a lamp is refused': async () => ({
     ...(await returned({ refuse: { reason: 'The seal is broken.' } })),
   }),
-  'a lamp came back': async () => ({
-    ...(await returned({ receive: { lines: [{ productId: shop.lamp, quantity: 1, restock: true }] } })),
+  'the return of a lamp is withdrawn': async () => ({ ...(await returned({ withdraw: undefined })) }),
+  'a lamp came back': async () => ({ ...(await received()) }),
+  'a lamp that came back is in the stock': async () => ({ ...(await publish('stock.returned.v1', await received())) }),
+  'the stock of a cancelled order is released': async () => ({
+    ...(await publish('stock.released.v1', await cancelled())),
   }),
   'two lamps and a chair are ordered': async () => ({ ...(await ordered()) }),
   'the customer cancels an order': async () => ({ ...(await cancelled()) }),
   'the customer cancels a lamp of an order': async () => ({ ...(await withoutLamp()) }),
   'an order is processed': async () => ({ ...(await processed()) }),
-  async 'an order of which a lamp was cancelled is shipped'() {
-    const ids = await processed();
-    shop.catalogue.given('two lamps and a chair are reserved');
-    const tracking = { carrier: 'Post', tracking_number: '990012345678901234' };
-    expect((await shop.asStaff(ids.order, 'ship', tracking)).status).toBe(200);
+  'an order of which a lamp was cancelled is shipped': async () => ({
+    ...(await shipped({ carrier: 'Post', tracking_number: '990012345678901234' })),
+  }),
+  async 'an order is delivered'() {
+    const ids = await shipped();
+    expect((await shop.asStaff(ids.order, 'deliver')).status).toBe(200);
     return { ...ids };
   },
   'an order is paid': async () => ({ ...(await paid(total)) }),

@@ -29,6 +29,10 @@ const usualHeaders: Readonly<Record<string, fc.Arbitrary<Text>>> = {
   'If-Match': tags,
   'If-None-Match': tags,
   'Idempotency-Key': keys,
+  'Last-Event-ID': fc.oneof(
+    slot('changesCursor').map((each): Text => [each]),
+    fc.constantFrom<Text>([''], ['now'], ['x']),
+  ),
   Prefer: fc.constantFrom<Text>(
     ['return=minimal'],
     ['return=representation'],

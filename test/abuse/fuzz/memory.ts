@@ -62,6 +62,7 @@ export class Memory {
     const next = /<([^>]+)>; rel="next"/.exec(headers.link ?? '')?.[1];
     this.remember(`next ${path}`, next);
     this.remember('cursor', toNode(body.pagination).nextCursor);
+    if (path === '/v1/changes') this.remember('changesCursor', body.nextCursor);
     this.remember('refreshToken', body.refresh_token);
     this.remember('quote', body.quote);
     const items = Array.isArray(body.items) ? body.items.filter(isNode) : [body];

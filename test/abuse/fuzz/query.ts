@@ -81,7 +81,16 @@ const sorting = plain(
 
 /** Texts for the parameters that are neither a filter nor a search. */
 const particular: Readonly<Record<string, fc.Arbitrary<Text>>> = {
-  cursor: slot('cursor').map((each) => [each]),
+  cursor: fc.oneof(
+    slot('cursor').map((each): Text => [each]),
+    slot('changesCursor').map((each): Text => [each]),
+    fc.constant<Text>(['now']),
+  ),
+  types: plain(
+    fc.constantFrom('product', 'order,return', 'account,product,tax-rate', 'product,product', 'order,', 'basket'),
+  ),
+  // The request waits for so many seconds.
+  wait: plain(fc.constantFrom('0', '1', '2', '21', '-1', '')),
   limit: plain(
     fc.oneof(fc.integer({ min: 1, max: 100 }).map(String), fc.constantFrom('0', '1', '100', '101', '1.5', '')),
   ),

@@ -193,8 +193,9 @@ async function call({ way, operation, rule, caller }: Cell, target: AccessTarget
   const path = pathOf(operation, rule, target);
   const token = tokens.get(caller);
   if (rule.streams === true) {
-    const headers = token === undefined ? undefined : { Authorization: `Bearer ${token}` };
-    const answer = await fetch(new URL(path, gateway.url), { method, ...(headers && { headers }) });
+    const { url } = way === 'through the gateway' ? gateway : serviceBehind(operation);
+    const headers = { 'X-Request-Id': requestId, ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
+    const answer = await fetch(new URL(path, url), { method, headers });
     await answer.body?.cancel();
     return { status: answer.status, headers: Object.fromEntries(answer.headers), text: '' };
   }

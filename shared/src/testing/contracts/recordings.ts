@@ -133,11 +133,11 @@ function contentOf(
   sequence = 1,
 ): string {
   const filled = fillIn(data, values);
-  const { orderId, accountId, productId } = toNode(filled);
+  const { orderId, accountId, productId, settingId } = toNode(filled);
   return toCloudEvent(`/${provider}`, {
     id: newId(),
     type,
-    subject: String(orderId ?? accountId ?? productId),
+    subject: String(orderId ?? accountId ?? productId ?? settingId),
     sequence,
     previousSequence: null,
     requestId: newId(),
