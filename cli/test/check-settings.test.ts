@@ -34,7 +34,7 @@ describe('the mistakes in the settings', () => {
 
   it('each configuration error names the processes that read the variable', async () => {
     expect(await settingsMistakes({ SHOP_CURRENCY: 'euro', CONTRACT_WATCH: '2' })).toEqual([
-      'CONTRACT_WATCH must be a share from 0 to 1, such as 0.01, not "2" (accounts, catalogue, notifications, orders)',
+      'CONTRACT_WATCH must be a share from 0 to 1, such as 0.01, not "2" (accounts, catalogue, changes, notifications, orders)',
       'SHOP_CURRENCY must be a currency code of ISO 4217 in capitals, such as EUR, not "euro" (catalogue, orders)',
     ]);
   });

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { serviceNames } from '@shop/shared/shop';
 import { eventually } from '@shop/shared/testing';
 import { launchShop, queryShop, runningShop, runShop, type StartedShop } from '../../cli/test/started-shop.ts';
 
@@ -21,6 +22,8 @@ const [reason, secondEmail] = ['I moved to my aunt', 'ada@fribblenook.example'];
 let folder: string;
 let shop: StartedShop;
 let token: string;
+/** The access token of the account that is erased. */
+let formerToken: string;
 let accountId: string;
 let productId: string;
 const orders: Record<'cancelled' | 'shortened' | 'delivered' | 'pending' | 'shipped', string> = {
@@ -50,7 +53,7 @@ async function query<T extends object>(schema: string, text: string, values: unk
   return queryShop<T>(await runningShop(shop.dataDir), schema, text, values);
 }
 
-const schemas = ['accounts', 'orders', 'catalogue', 'notifications', 'events'];
+const schemas = [...serviceNames, 'events'];
 
 /** Finds the tables, logs and files that contain one of the texts. Returns each place with the text. */
 async function searchEverything(): Promise<string[]> {
@@ -92,6 +95,7 @@ beforeAll(async () => {
   expect(await runShop(shop.dataDir, 'accounts', ...taxId)).toMatchObject({ code: 0 });
   await runShop(shop.dataDir, 'staff', 'grant', ada.email, 'orders:fulfil');
   token = (await call('POST', '/v1/tokens', { email: ada.email, password })).body.access_token;
+  formerToken = token;
   const place = async (quantity: number): Promise<string> => {
     const order = { items: [{ productId, quantity }], shipping_address: ada.shipping_address };
     const placed = await call('POST', '/v1/orders', order, { 'Idempotency-Key': `order-${Math.random()}` });
@@ -245,6 +249,34 @@ describe('an erasure', () => {
       expect(total).toBeGreaterThan(0);
     }
     expect(await runShop(shop.dataDir, 'stock', 'verify')).toMatchObject({ code: 0 });
+  });
+
+  it('an erasure is the last change of the account, and only staff for accounts sees changes of the account', async () => {
+    const logIn = async (email: string, ...scopes: string[]): Promise<string> => {
+      token = '';
+      await call('POST', '/v1/accounts', { email, name: 'Bo', password });
+      if (scopes.length > 0) await runShop(shop.dataDir, 'staff', 'grant', email, ...scopes);
+      return (await call('POST', '/v1/tokens', { email, password })).body.access_token;
+    };
+    const changesSeenWith = async (given: string): Promise<{ type: string; resource: string }[]> => {
+      token = given;
+      const found: { type: string; resource: string }[] = [];
+      for (let query = 'limit=100'; ; ) {
+        const { status, body } = await call('GET', `/v1/changes?${query}`);
+        expect(status).toBe(200);
+        found.push(...body.items);
+        if (!body.hasMore) return found.filter(({ resource }) => mine.has(resource));
+        query = `limit=100&cursor=${body.nextCursor}`;
+      }
+    };
+    const mine = new Set([`/v1/accounts/${accountId}`, ...Object.values(orders).map((id) => `/v1/orders/${id}`)]);
+    for (const given of ['', formerToken, await logIn('ida@example.com')])
+      expect(await changesSeenWith(given)).toEqual([]);
+    const ofOrders = await changesSeenWith(await logIn('max@example.com', 'orders:read-all'));
+    expect(ofOrders.filter(({ resource }) => !resource.startsWith('/v1/orders/'))).toEqual([]);
+    const ofAccounts = await changesSeenWith(await logIn('eva@example.com', 'accounts:support'));
+    expect(ofAccounts.map(({ type }) => type)).toEqual(expect.arrayContaining(['account.registered.v1']));
+    expect(ofAccounts.at(-1)).toMatchObject({ type: 'account.erased.v1' });
   });
 
   it('an erasure lets the e-mail address be registered again, as another account', async () => {

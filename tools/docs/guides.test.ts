@@ -124,7 +124,7 @@ function pastedFrom(page: string, values: Values): string {
 }
 
 function remember(values: Values, { target, body: sent }: Exchange, body: Record<string, unknown> | undefined): void {
-  const { access_token: token, id, pagination, totalCost } = body ?? {};
+  const { access_token: token, id, pagination = body, totalCost } = body ?? {};
   if (typeof token === 'string') values[sent?.includes('client_credentials') ? 'payerToken' : 'accessToken'] = token;
   if (typeof id === 'string' && target === '/v1/orders') values.orderId = id;
   if (typeof id === 'string' && target.endsWith('/returns')) values.returnId = id;

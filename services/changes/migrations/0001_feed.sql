@@ -1,4 +1,5 @@
 -- The feed of changes. `position` has no gap: the row of `feed` is locked until the transaction that takes a position commits.
+-- The service adds the only row when it starts, because a restore needs empty tables.
 CREATE TABLE feed (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   -- The position of the newest change.
@@ -7,7 +8,6 @@ CREATE TABLE feed (
   epoch uuid NOT NULL DEFAULT gen_random_uuid(),
   began_at timestamptz(3) NOT NULL DEFAULT now()
 );
-INSERT INTO feed DEFAULT VALUES;
 
 -- Without personal data, except the id of the account.
 CREATE TABLE changes (

@@ -17,7 +17,8 @@ await startService({
   name: 'changes',
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readEnvironment,
-  build({ config, database, log, onStop }) {
+  async build({ config, database, log, onStop }) {
+    await database.pool.query('INSERT INTO feed DEFAULT VALUES ON CONFLICT DO NOTHING');
     onStop(
       'pruning changes',
       startPruning(database.pool, [{ table: 'changes', since: 'placed_at', hours: keptHours }], log),

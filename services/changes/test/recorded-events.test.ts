@@ -31,7 +31,7 @@ const resources: Readonly<Record<string, readonly [collection: string, placehold
   product: ['products', 'cup'],
   refund: ['orders', 'order'],
   return: ['returns', 'return'],
-  setting: ['shipping-methods', 'setting'],
+  setting: ['discounts', 'setting'],
   stock: ['products', 'cup'],
 };
 

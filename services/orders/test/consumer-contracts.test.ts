@@ -93,19 +93,17 @@ async function returned(
 
 const received = () => returned({ receive: { lines: [{ productId: shop.lamp, quantity: 1, restock: true }] } });
 
-async function shippingMethod(): Promise<string> {
+async function discount(): Promise<string> {
   const { client } = shop.services.service('orders');
   const token = await shop.services.issuer.sign({ scopes: ['settings:write'] });
-  const { status, body } = await client.post('/v1/shipping-methods', {
-    token,
-    body: { name: { en: 'Parcel' }, price: 5 },
-  });
-  expect(status).toBe(201);
-  return body.id;
+  const body = { name: 'Ten', code: newId(), kind: 'percent', value: 10 };
+  const answer = await client.post('/v1/discounts', { token, body });
+  expect(answer.status).toBe(201);
+  return answer.body.id;
 }
 
 const states: ProviderStates = {
-  'a shipping method is added': async () => ({ setting: await shippingMethod() }),
+  'a discount is added': async () => ({ setting: await discount() }),
   'the return of a lamp is requested': async () => ({ ...(await returned()) }),
   'the return of a lamp is approved': async () => ({ ...(await returned({ approve: undefined })) }),
   'the return of a lamp is refused': async () => ({

@@ -19,6 +19,7 @@ export const guideNames = [
   'errors',
   'idempotency',
   'events',
+  'following-changes',
   'staff',
   'shipping-taxes-discounts',
   'returns',

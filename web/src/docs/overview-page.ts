@@ -23,6 +23,7 @@ const firstRequest = {
   keyed: false,
   takesBody: false,
   answers: true,
+  streams: false,
 } as const;
 
 const starts = [

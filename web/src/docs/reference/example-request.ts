@@ -25,6 +25,7 @@ export function exampleRequest(operation: OperationView): ExampleRequest {
       body === undefined || example === undefined ? undefined : { type: body.type, value: withMarks(example.value) },
     takesBody: body !== undefined,
     answers: responses.some(({ status, body: answer }) => status.startsWith('2') && answer !== undefined),
+    streams: responses.some(({ body: answer }) => answer?.type === 'text/event-stream'),
   };
 }
 

@@ -22,6 +22,8 @@ export interface ExampleRequest {
   readonly takesBody: boolean;
   /** Whether the response has a body. */
   readonly answers: boolean;
+  /** Whether the response is a stream of events, which does not end. */
+  readonly streams: boolean;
 }
 
 const bearer = `Authorization: \`Bearer \${token}\``;
@@ -47,8 +49,9 @@ function addressOf({ path, pathValues, query }: ExampleRequest): string {
 }
 
 function curlOf(request: ExampleRequest): string {
-  const { method, secured, body } = request;
+  const { method, secured, body, streams } = request;
   return curl({
+    unbuffered: streams,
     method,
     address: addressOf(request),
     headers: [
@@ -70,13 +73,15 @@ export interface CurlRequest {
   /** Variables of the shell, such as `$TOKEN`, are expanded in every part. */
   readonly headers: readonly string[];
   readonly body?: string | undefined;
+  /** Whether the response is printed as it arrives. */
+  readonly unbuffered?: boolean;
 }
 
 /** Returns a command line of a POSIX shell. */
-export function curl({ method, address, headers, body }: CurlRequest): string {
+export function curl({ method, address, headers, body, unbuffered = false }: CurlRequest): string {
   const usual = body === undefined ? 'GET' : 'POST';
   return [
-    `curl ${method === usual ? '' : `-X ${method} `}${expanded(address)}`,
+    `curl ${unbuffered ? '-N ' : ''}${method === usual ? '' : `-X ${method} `}${expanded(address)}`,
     ...headers.map((header) => `-H ${expanded(header)}`),
     ...(body === undefined
       ? []
@@ -94,7 +99,10 @@ function quoted(text: string): string {
 }
 
 function javascriptOf(request: ExampleRequest): string {
-  const { method, secured, keyed, body, answers } = request;
+  const { method, secured, keyed, body, answers, streams } = request;
+  if (streams)
+    return `const events = new EventSource('${addressOf(request)}');
+events.addEventListener('change', ({ data }) => console.log(JSON.parse(data)));`;
   const headers = [
     ...(secured ? [bearer] : []),
     ...(keyed ? ["'Idempotency-Key': crypto.randomUUID()"] : []),
@@ -116,7 +124,7 @@ function javascriptBody(value: unknown): string {
 }
 
 function pythonOf(request: ExampleRequest): string {
-  const { method, secured, keyed, body, answers } = request;
+  const { method, secured, keyed, body, answers, streams } = request;
   const headers = [
     ...(secured ? ['"Authorization": f"Bearer {token}"'] : []),
     ...(keyed ? ['"Idempotency-Key": str(uuid.uuid4())'] : []),
@@ -128,25 +136,32 @@ function pythonOf(request: ExampleRequest): string {
     ...(body === undefined
       ? []
       : [`${typeof body.value === 'string' ? 'data' : 'json'}=${pythonLiteral(body.value, '    ')}`]),
+    ...(streams ? ['stream=True'] : []),
   ];
+  const result = streams
+    ? 'for line in response.iter_lines(decode_unicode=True):\n    print(line)'
+    : `print(response.status_code${answers ? ', response.json()' : ''})`;
   return `${keyed ? 'import uuid\n\n' : ''}import requests
 
 response = requests.${method.toLowerCase()}(
     ${options.join(',\n    ')},
 )
-print(response.status_code${answers ? ', response.json()' : ''})`;
+${result}`;
 }
 
 function clientOf(request: ExampleRequest): string {
-  const { method, path, query, secured, byAccount } = request;
+  const { method, path, query, secured, byAccount, streams } = request;
   const login = `await shop.logIn({ email: '${toMark('email')}', password: 'a long and quiet river' });\n`;
   const name = clientFunctions[`${method} ${path}`];
   const hasFunction = name !== undefined && Object.keys(query).length === 0;
   return `import { createShop } from '@shop/client';
 
 const shop = createShop({ baseUrl: '${toMark('origin')}' });
-${secured && byAccount ? login : ''}${hasFunction ? functionCall(request, name) : rawCall(request)}`;
+${secured && byAccount ? login : ''}${streams ? followed : hasFunction ? functionCall(request, name) : rawCall(request)}`;
 }
+
+/** The client reads the pages of changes instead of the stream. */
+const followed = 'for await (const { items } of shop.changes()) console.log(items);';
 
 /** Returns the header fields that the client does not set itself. */
 function headersOf({ secured, byAccount, body }: ExampleRequest): string[] {
