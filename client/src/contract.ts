@@ -4292,7 +4292,7 @@ export interface components {
             };
         };
         /** @description The condition of `If-Match` or `If-None-Match` does not hold. */
-        PreconditionFailed: {
+        AccountsPreconditionFailed: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4794,6 +4794,18 @@ export interface components {
                 };
             };
         };
+        /** @description The condition of `If-Match` or `If-None-Match` does not hold. */
+        OrdersPreconditionFailed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "precondition-failed";
+                };
+            };
+        };
         /** @description `invalid-transition`; `units-not-in-order`, listing every line with more units than the return has; or `request-in-progress`. The return is unchanged. */
         ReceivedReturnConflict: {
             headers: {
@@ -4957,6 +4969,18 @@ export interface components {
                 };
             };
         };
+        /** @description The condition of `If-Match` does not hold, because the response has no version. */
+        ChangesPreconditionFailed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "precondition-failed";
+                };
+            };
+        };
         /** @description The service cannot reach its database. */
         ChangesServiceUnavailable: {
             headers: {
@@ -5032,6 +5056,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
                     code: "unsupported-media-type";
+                };
+            };
+        };
+        /** @description The condition of `If-Match` or `If-None-Match` does not hold. */
+        CataloguePreconditionFailed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "precondition-failed";
                 };
             };
         };
@@ -5334,7 +5370,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["SupportForbidden"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -5377,7 +5413,7 @@ export interface operations {
             400: components["responses"]["AccountsInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["RegistrationConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["RegistrationRefused"];
@@ -5423,7 +5459,7 @@ export interface operations {
             403: components["responses"]["AccountsForbidden"];
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -5471,7 +5507,7 @@ export interface operations {
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["EmailAlreadyRegistered"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPatchType"];
             422: components["responses"]["PasswordTooCommon"];
@@ -5525,7 +5561,7 @@ export interface operations {
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -5564,7 +5600,7 @@ export interface operations {
             403: components["responses"]["UpdateForbidden"];
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -5607,7 +5643,7 @@ export interface operations {
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -5653,7 +5689,7 @@ export interface operations {
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -5699,7 +5735,7 @@ export interface operations {
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -5745,7 +5781,7 @@ export interface operations {
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -5791,7 +5827,7 @@ export interface operations {
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -5844,7 +5880,7 @@ export interface operations {
             403: components["responses"]["SupportForbidden"];
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -5885,7 +5921,7 @@ export interface operations {
             403: components["responses"]["ExportForbidden"];
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -5923,7 +5959,7 @@ export interface operations {
             403: components["responses"]["AddressChangeBlocked"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["VerificationConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -5961,7 +5997,7 @@ export interface operations {
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["VerificationConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             422: components["responses"]["AccountsRefused"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -5999,7 +6035,7 @@ export interface operations {
             400: components["responses"]["InvalidToken"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["VerificationConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -6039,7 +6075,7 @@ export interface operations {
             400: components["responses"]["AccountsInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -6079,7 +6115,7 @@ export interface operations {
             400: components["responses"]["InvalidToken"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["RegistrationRefused"];
@@ -6118,7 +6154,7 @@ export interface operations {
             401: components["responses"]["InvalidCredentials"];
             403: components["responses"]["AccountBlocked"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             429: components["responses"]["AccountsTooManyRequests"];
@@ -6152,7 +6188,7 @@ export interface operations {
             };
             400: components["responses"]["AccountsInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             429: components["responses"]["AccountsTooManyRequests"];
@@ -6185,7 +6221,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["MachineForbidden"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -6214,7 +6250,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["MachineForbidden"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -6247,7 +6283,7 @@ export interface operations {
             403: components["responses"]["MachineForbidden"];
             404: components["responses"]["SessionNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -6288,7 +6324,7 @@ export interface operations {
             };
             400: components["responses"]["AccountsInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["AccountsPreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -6350,7 +6386,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ForeignAccount"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -6395,7 +6431,7 @@ export interface operations {
             403: components["responses"]["OrderForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["OrderConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["OrderUnprocessable"];
@@ -6433,7 +6469,7 @@ export interface operations {
             400: components["responses"]["InvalidOrder"];
             401: components["responses"]["Unauthenticated"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             429: components["responses"]["TooManyCodes"];
@@ -6466,7 +6502,7 @@ export interface operations {
             403: components["responses"]["MachineForbidden"];
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -6506,7 +6542,7 @@ export interface operations {
             403: components["responses"]["MachineForbidden"];
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -6550,7 +6586,7 @@ export interface operations {
             403: components["responses"]["MachineForbidden"];
             404: components["responses"]["NoInvoice"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -6601,7 +6637,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["CancelConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -6637,7 +6673,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TransitionConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -6676,7 +6712,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TransitionConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -6712,7 +6748,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TransitionConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -6761,7 +6797,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["NewReturnConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -6823,7 +6859,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ForeignAccount"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -6864,7 +6900,7 @@ export interface operations {
             403: components["responses"]["MachineForbidden"];
             404: components["responses"]["NoSuchReturn"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -6897,7 +6933,7 @@ export interface operations {
             404: components["responses"]["NoSuchReturn"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ReturnConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -6936,7 +6972,7 @@ export interface operations {
             404: components["responses"]["NoSuchReturn"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ReturnConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -6977,7 +7013,7 @@ export interface operations {
             404: components["responses"]["NoSuchReturn"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ReceivedReturnConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -7013,7 +7049,7 @@ export interface operations {
             404: components["responses"]["NoSuchReturn"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ReturnConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -7050,7 +7086,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["PaymentConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["ReferenceReused"];
@@ -7089,7 +7125,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["RefundConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["ReferenceReused"];
@@ -7134,7 +7170,7 @@ export interface operations {
             304: components["responses"]["PageNotModified"];
             400: components["responses"]["OrdersInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -7179,7 +7215,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["RequestInProgress"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -7220,7 +7256,7 @@ export interface operations {
             400: components["responses"]["OrdersInvalidRequest"];
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7256,7 +7292,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7300,7 +7336,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPatchType"];
             429: components["responses"]["GatewayTooManyRequests"];
@@ -7346,7 +7382,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["OrdersForbidden"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -7391,7 +7427,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["NewTaxRateConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -7434,7 +7470,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7470,7 +7506,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7515,7 +7551,7 @@ export interface operations {
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TaxRateConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPatchType"];
             429: components["responses"]["GatewayTooManyRequests"];
@@ -7561,7 +7597,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["OrdersForbidden"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -7606,7 +7642,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["NewDiscountConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -7649,7 +7685,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7685,7 +7721,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7730,7 +7766,7 @@ export interface operations {
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["DiscountConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["OrdersPreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPatchType"];
             429: components["responses"]["GatewayTooManyRequests"];
@@ -7772,6 +7808,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             406: components["responses"]["NotAcceptable"];
             410: components["responses"]["CursorExpired"];
+            412: components["responses"]["ChangesPreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7800,6 +7837,8 @@ export interface operations {
             /** @description The stream. */
             200: {
                 headers: {
+                    /** @description `no`: a proxy sends each event when it arrives. */
+                    "X-Accel-Buffering"?: "no";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7809,6 +7848,7 @@ export interface operations {
             400: components["responses"]["ChangesInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["ChangesPreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7904,7 +7944,7 @@ export interface operations {
             304: components["responses"]["PageNotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["CataloguePreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -7949,7 +7989,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ProductConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["CataloguePreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -7992,7 +8032,7 @@ export interface operations {
             304: components["responses"]["PageNotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["CataloguePreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["QueryTooCostly"];
@@ -8056,7 +8096,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ImportInProgress"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["CataloguePreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["NotNdjson"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -8094,7 +8134,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["CataloguePreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -8138,7 +8178,7 @@ export interface operations {
             304: components["responses"]["PageNotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["CataloguePreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -8183,7 +8223,7 @@ export interface operations {
             304: components["responses"]["PageNotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["CataloguePreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -8222,7 +8262,7 @@ export interface operations {
             400: components["responses"]["CatalogueInvalidRequest"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["CataloguePreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -8258,7 +8298,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["CataloguePreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -8303,7 +8343,7 @@ export interface operations {
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["StockConflict"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["CataloguePreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPatchType"];
             429: components["responses"]["GatewayTooManyRequests"];
@@ -8340,7 +8380,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["CataloguePreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -8388,7 +8428,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
+            412: components["responses"]["CataloguePreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -65,7 +65,7 @@ describe('the secrets', () => {
       owners.filter((owner) => Object.values(files[owner] ?? {}).some((content) => content.includes(secret)));
     expect(knowers(all.administrator)).toEqual(['postgres', 'provision', 'operator']);
     expect(knowers(all.keyEncryption)).toEqual(['accounts', 'operator']);
-    expect(knowers(all.cursors)).toEqual(['accounts', 'catalogue', 'orders']);
+    expect(knowers(all.cursors)).toEqual(['accounts', 'catalogue', 'changes', 'orders']);
     expect(knowers(all.internal)).toEqual([...serviceNames.toSorted(), 'operator']);
     for (const [role, password] of Object.entries(secrets.roles)) {
       expect(knowers(password)).toEqual(role === 'events' ? ['provision'] : ['provision', role]);

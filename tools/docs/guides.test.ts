@@ -124,7 +124,7 @@ function pastedFrom(page: string, values: Values): string {
 }
 
 function remember(values: Values, { target, body: sent }: Exchange, body: Record<string, unknown> | undefined): void {
-  const { access_token: token, id, pagination = body, totalCost } = body ?? {};
+  const { access_token: token, id, pagination, totalCost, nextCursor } = body ?? {};
   if (typeof token === 'string') values[sent?.includes('client_credentials') ? 'payerToken' : 'accessToken'] = token;
   if (typeof id === 'string' && target === '/v1/orders') values.orderId = id;
   if (typeof id === 'string' && target.endsWith('/returns')) values.returnId = id;
@@ -132,6 +132,7 @@ function remember(values: Values, { target, body: sent }: Exchange, body: Record
   if (typeof totalCost === 'number') values.totalCost = String(totalCost);
   const next = (pagination as { nextCursor?: string } | undefined)?.nextCursor;
   if (next !== undefined) values.nextCursor = next;
+  if (typeof nextCursor === 'string') values.changesCursor = nextCursor;
 }
 
 describe.each(guideNames)('the guide %s', (name) => {

@@ -88,6 +88,7 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
    */
   const others: Partial<Record<ServiceName, Readonly<Record<string, string>>>> = {
     accounts: { ...internal, ...cursors, ...keyEncryption },
+    changes: { ...internal, ...cursors },
     orders: { ...internal, ...cursors },
     catalogue: { ...internal, ...cursors, ...(readUrl && { 'database-read-url': readUrl }) },
   };

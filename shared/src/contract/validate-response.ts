@@ -87,6 +87,6 @@ function bodyDeviations({ checks }: Documented, answer: Answer): string[] {
   const type = answer.headers['content-type']?.split(';')[0] ?? '';
   const errorsOf = checks.get(type);
   if (errorsOf === undefined) return [`media type "${type}" is not documented`];
-  const body: unknown = type === 'text/html' ? answer.body : JSON.parse(answer.body);
+  const body: unknown = type.startsWith('text/') ? answer.body : JSON.parse(answer.body);
   return validationErrors(errorsOf(body)).map(({ pointer, detail }) => `body ${pointer} ${detail}`);
 }

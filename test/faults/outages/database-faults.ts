@@ -1,5 +1,6 @@
 // PostgreSQL is restarted, its connections are ended, cut or exhausted, or its replies are late.
 import { randomUUID } from 'node:crypto';
+import { serviceNames } from '@shop/shared/shop';
 import { placeOrder } from './buyers.ts';
 import { type Fault, pause, type Scene, seen } from './fault.ts';
 import type { OrderOutcome } from './journal.ts';
@@ -28,8 +29,8 @@ export const databaseFaults: readonly Fault<System>[] = [
       let ended = 0;
       for (let time = 0; time < 5; time += 1) {
         const { rowCount } = await system.admin.query(
-          'SELECT pg_terminate_backend(pid) FROM pg_stat_activity ' +
-            "WHERE usename IN ('accounts', 'orders', 'catalogue', 'notifications')",
+          'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = ANY ($1)',
+          [serviceNames],
         );
         ended += rowCount ?? 0;
         await pause(300);
@@ -152,7 +153,7 @@ async function serverTime({ admin }: System): Promise<Date> {
  */
 async function deliveriesSince(system: System, since: Date): Promise<{ taken: number; longest: number }> {
   const read = async () => {
-    const inboxes = ['orders', 'catalogue', 'notifications'].map(
+    const inboxes = ['orders', 'catalogue', 'notifications', 'changes'].map(
       (schema) => `SELECT attempt, taken_at FROM ${schema}.inbox`,
     );
     const { rows } = await system.admin.query<{ taken: number; longest: number }>(

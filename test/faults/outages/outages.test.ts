@@ -3,6 +3,7 @@
 // seconds in which all work must end. Prints the effect of each fault and the time of the recovery.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ProblemCode } from '@shop/shared/problem';
+import { serviceNames } from '@shop/shared/shop';
 import { answerViolations, noInterruption } from './answers.ts';
 import { payOrder, placeOrder } from './buyers.ts';
 import type { CrashPoint } from './crash-points.ts';
@@ -245,7 +246,8 @@ async function tracesOf(mark: string, ids: readonly string[]): Promise<string[]>
   const found: string[] = [];
   const { rows: tables } = await system.admin.query<{ name: string }>(
     `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-     WHERE schemaname IN ('accounts', 'orders', 'catalogue', 'notifications')`,
+     WHERE schemaname = ANY ($1)`,
+    [serviceNames],
   );
   for (const { name } of tables) {
     const { rows } = await system.admin.query<{ rows: number }>(

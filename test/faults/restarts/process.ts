@@ -1,6 +1,7 @@
 // A process of the shop that tests stop as an operator does and start again at the same address.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import type { Environment } from '@shop/shared/runtime';
 import { eventually, plainEnvironment } from '@shop/shared/testing';
 import { request } from 'undici';
@@ -21,7 +22,7 @@ export interface ShopProcess {
 /** The difference between a process and its replacement, which also applies to later replacements. */
 export interface Changed {
   readonly environment?: Environment;
-  /** The folder of the release that the new process runs. */
+  /** The folder of the release that the new process runs, unless that release does not have the process. */
   readonly tree?: string;
 }
 
@@ -65,7 +66,9 @@ export function startProcess({ name, tree, main, url, environment }: Launch): Sh
     output: () => output,
     untilReady,
     async replace(changed = {}) {
-      present = { tree: changed.tree ?? present.tree, environment: { ...present.environment, ...changed.environment } };
+      const isThere = changed.tree !== undefined && existsSync(`${changed.tree}${main}`);
+      const tree = isThere ? changed.tree : present.tree;
+      present = { tree, environment: { ...present.environment, ...changed.environment } };
       const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
       child.kill('SIGTERM');
       const ending = await exited;

@@ -1,4 +1,5 @@
 // The whole shop with two processes of each kind, and a load balancer in front of each pair.
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -104,7 +105,9 @@ export async function startReplicatedShop(options: ReplicatedShopOptions = {}): 
         const own = { DATABASE_URL: database.urls[name], PORT: port };
         const main = `services/${name}/src/main.ts`;
         const environment = { ...shared, ...own };
-        processes.push(startProcess({ name: `${name} ${index + 1}`, tree, main, url: address, environment }));
+        // A service that the release does not have runs from this checkout.
+        const home = existsSync(`${tree}${main}`) ? tree : root;
+        processes.push(startProcess({ name: `${name} ${index + 1}`, tree: home, main, url: address, environment }));
       }
     }
     const addresses = Object.fromEntries(services.map((name) => [`${name.toUpperCase()}_URL`, pair(name).join()]));

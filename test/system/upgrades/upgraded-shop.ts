@@ -1,10 +1,11 @@
 // A shop that starts with the last release, over a PostgreSQL and a broker of its own, and the clients that use it.
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { withClient } from '@shop/shared/database';
-import { serviceNames } from '@shop/shared/shop';
+import { type ServiceName, serviceNames } from '@shop/shared/shop';
 import { createTestDatabase, plainEnvironment, startBrokerServer, type TestDatabase } from '@shop/shared/testing';
 import pg from 'pg';
 import { identity } from '../../faults/outages/deployment.ts';
@@ -43,6 +44,12 @@ export async function startPreviousRelease(): Promise<UpgradedShop> {
     stops.push(() => broker.stop());
     const database = await createTestDatabase([]);
     await migrateWith(trees.old, database);
+    // A service that the last release does not have is deployed before the upgrade.
+    await migrateWith(
+      trees.new,
+      database,
+      serviceNames.filter((name) => !servicesOf(trees.old).includes(name)),
+    );
     const admin = new pg.Pool({ connectionString: database.adminUrl, max: 4, options: '-c search_path=orders' });
     admin.on('error', () => {});
     stops.push(() => admin.end());
@@ -79,12 +86,16 @@ export async function startPreviousRelease(): Promise<UpgradedShop> {
 }
 
 /** Applies the missing migrations of a release, as its operator does, and returns the logs. */
-export async function migrateWith(tree: string, { urls }: TestDatabase): Promise<string> {
+export async function migrateWith(tree: string, { urls }: TestDatabase, services = servicesOf(tree)): Promise<string> {
   let logs = '';
-  for (const name of serviceNames) {
+  for (const name of services) {
     const main = `${tree}services/${name}/src/migrate.ts`;
     const env = { ...plainEnvironment(), DATABASE_URL: urls[name] };
     logs += (await promisify(execFile)(process.execPath, [main], { env })).stdout;
   }
   return logs;
+}
+
+function servicesOf(tree: string): ServiceName[] {
+  return serviceNames.filter((name) => existsSync(`${tree}services/${name}`));
 }

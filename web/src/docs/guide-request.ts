@@ -18,7 +18,8 @@ const givens: readonly Given[] = [
   { request: /^POST \/v1\/orders\n/, name: 'orderId', member: 'id' },
   { request: /^POST \/v1\/orders\/\{orderId\}\/returns\n/, name: 'returnId', member: 'id' },
   { request: /^(?:GET|POST) \/v1\/products[?\n]/, name: 'productId', member: 'id' },
-  { request: /^GET \/v1\/(?:products|changes)[?\n]/, name: 'nextCursor', member: 'nextCursor' },
+  { request: /^GET \/v1\/products[?\n]/, name: 'nextCursor', member: 'nextCursor' },
+  { request: /^GET \/v1\/changes\?/, name: 'changesCursor', member: 'nextCursor' },
   { request: /^POST \/v1\/products\/imports\n/, name: 'importId', member: 'id' },
   { request: /^GET \/v1\/accounts\?/, name: 'customerId', member: 'id' },
 ];
@@ -32,6 +33,7 @@ export const variables: Readonly<Record<string, string>> = {
   returnId: 'RETURN',
   productId: 'PRODUCT',
   nextCursor: 'CURSOR',
+  changesCursor: 'CHANGES_CURSOR',
   importId: 'IMPORT',
   customerId: 'CUSTOMER',
 };

@@ -1,29 +1,30 @@
 // The positions in the picture of the shop, in CSS pixels: one layout for wide windows and one for narrow ones.
-const services = ['accounts', 'orders', 'catalogue', 'notifications'];
-const called = ['accounts', 'orders', 'catalogue'];
+const services = ['accounts', 'orders', 'catalogue', 'changes', 'notifications'];
+const called = ['accounts', 'orders', 'catalogue', 'changes'];
+const senders = ['accounts', 'orders', 'catalogue', 'notifications'];
 const queues = {
   'orders.effects': 'orders',
   'catalogue.inventory': 'catalogue',
+  'changes.feed': 'changes',
   'notifications.mail': 'notifications',
 };
 
-/** The position of a text within its card: x, y, and its text anchor. */
+/**
+ * The position of a text within its card: x, y, and its text anchor. The state stands below the name, because a long name
+ * needs the whole width.
+ */
 const processTexts = (w, [first, second, third, fourth]) => ({
   name: [34, first],
-  state: [w - 12, first, 'end'],
-  up: [13, second],
-  rate: [w - 12, second, 'end'],
+  rate: [w - 12, first, 'end'],
+  state: [13, second],
+  up: [w - 12, second, 'end'],
   most: [13, third],
   // Only one of these two texts is shown.
   failed: [13, fourth],
   why: [13, fourth],
 });
 
-/** In a narrow card the state stands below the name, because a long name needs the whole width. */
-const narrowTexts = (w) => {
-  const { name, state, ...texts } = processTexts(w, [24, 45, 63, 82]);
-  return { ...texts, name, state: [13, 45], up: [w - 12, 45, 'end'], rate: [w - 12, 24, 'end'] };
-};
+const narrowTexts = (w) => processTexts(w, [24, 45, 63, 82]);
 
 const schema = (name, label, x, y, w) => {
   const texts = { name: [33, 32], state: [33, 49], lag: [12, 66] };
@@ -35,16 +36,16 @@ const through = (...xy) => xy.flatMap((x, index) => (index % 2 === 0 ? [[x, xy[i
 
 // The function is longer than others, because it is a table of positions.
 function wideWindow() {
-  const columns = Object.fromEntries(services.map((name, index) => [name, index * 276]));
-  const [card, w] = [112, 244];
+  const columns = Object.fromEntries(services.map((name, index) => [name, index * 218]));
+  const [card, w] = [112, 200];
   const texts = processTexts(w, [28, 53, 75, 98]);
   const gateway = { key: 'process gateway', x: columns.orders, y: 6, w, h: card, icon: [20, 23], texts };
   const [row, base, broker] = [184, 332, 496];
   const places = [gateway];
   const lines = [
-    { from: 'clients', to: 'gateway', points: through(124, 62, 276, 62), label: [200, 53, 'middle'] },
-    { from: 'orders', to: 'catalogue', points: through(520, row + 44, 552, row + 44) },
-    { from: 'catalogue', to: 'orders', points: through(552, row + 68, 520, row + 68) },
+    { from: 'clients', to: 'gateway', points: through(124, 62, columns.orders, 62), label: [171, 53, 'middle'] },
+    { from: 'orders', to: 'catalogue', points: through(columns.orders + w, row + 44, columns.catalogue, row + 44) },
+    { from: 'catalogue', to: 'orders', points: through(columns.catalogue, row + 68, columns.orders + w, row + 68) },
   ];
   places.push({
     key: 'broker broker',
@@ -58,18 +59,21 @@ function wideWindow() {
   for (const name of services) {
     const x = columns[name];
     places.push({ key: `process ${name}`, x, y: row, w, h: card, icon: [20, 23], texts });
-    places.push(schema(name, name, x + 12, base + 26, 176));
+    places.push(schema(name, name, x + 8, base + 26, 160));
     lines.push({
       from: name,
       to: `schema ${name}`,
-      points: through(x + 100, row + card, x + 100, base + 26),
+      points: through(x + 88, row + card, x + 88, base + 26),
     });
+  }
+  for (const name of senders) {
+    const x = columns[name] + 88;
     lines.push({
       event: true,
       from: name,
       to: 'broker',
-      points: through(x + 100, base + 102, x + 100, broker),
-      label: [x + 110, 472],
+      points: through(x, base + 102, x, broker),
+      label: [x + 10, 472],
     });
   }
   for (const name of called) {
@@ -88,17 +92,17 @@ function wideWindow() {
       key: `queue ${name}`,
       x,
       y: broker + 12,
-      w: 232,
+      w: 192,
       h: 80,
       icon: [20, 21],
-      texts: { name: [34, 26], state: [220, 68, 'end'], waiting: [13, 49], dead: [13, 68] },
+      texts: { name: [34, 26], state: [180, 68, 'end'], waiting: [13, 49], dead: [13, 68] },
     });
     lines.push({
       event: true,
       from: name,
       to: service,
-      points: through(x + 216, broker + 12, x + 216, row + card),
-      label: [x + 208, 472, 'end'],
+      points: through(x + 182, broker + 12, x + 182, row + card),
+      label: [x + 174, 472, 'end'],
     });
   }
   const frames = [{ x: 0, y: base, w: 1072, h: 114, label: 'PostgreSQL', at: [12, 350] }];
@@ -110,7 +114,7 @@ function narrowWindow() {
   const [card, w, pitch, top] = [92, 186, 116, 122];
   const rows = Object.fromEntries(services.map((name, index) => [name, top + index * pitch]));
   const texts = narrowTexts(w);
-  const broker = 592;
+  const broker = 708;
   const places = [
     { key: 'process gateway', x: 0, y: 4, w: 358, h: card, icon: [20, 19], texts: narrowTexts(358) },
     {
@@ -118,7 +122,7 @@ function narrowWindow() {
       x: 0,
       y: broker,
       w: 358,
-      h: 228,
+      h: 290,
       icon: [22, 20],
       texts: { name: [36, 25], state: [346, 25, 'end'] },
     },
@@ -136,7 +140,10 @@ function narrowWindow() {
       to: `schema ${name}`,
       points: through(218, y + 47, 236, y + 47),
     });
-    lines.push({ event: true, from: name, to: 'broker', points: through(338, y + 47, 351, y + 47, 351, broker) });
+  }
+  for (const name of senders) {
+    const y = rows[name] + 47;
+    lines.push({ event: true, from: name, to: 'broker', points: through(338, y, 351, y, 351, broker) });
   }
   for (const name of called)
     lines.push({ from: 'gateway', to: name, points: through(9, 96, 9, rows[name] + 28, 32, rows[name] + 28) });
@@ -153,8 +160,8 @@ function narrowWindow() {
     });
     lines.push({ event: true, from: name, to: service, points: through(20, broker, 20, y, 32, y) });
   }
-  const frames = [{ x: 229, y: 106, w: 116, h: 470, label: 'PostgreSQL', at: [287, 121, 'middle'] }];
-  return { width: 358, height: 822, places, lines, frames, notes: [] };
+  const frames = [{ x: 229, y: 106, w: 116, h: 586, label: 'PostgreSQL', at: [287, 121, 'middle'] }];
+  return { width: 358, height: 1000, places, lines, frames, notes: [] };
 }
 
 export const wide = wideWindow();
