@@ -63,9 +63,22 @@ async function newPayer(): Promise<Values> {
   return { ...(await newCustomer()), clientId, clientSecret };
 }
 
+/** A customer, and a shop in which two products were added. */
+async function newFollower(): Promise<Values> {
+  const values = await newStaff();
+  const client = createShop({ baseUrl: shop.url });
+  const headers = { Authorization: `Bearer ${values.staffToken}` };
+  for (const name of ['Enamel mug', 'Tin mug']) {
+    const body = { name, brand: 'Acme', category: 'kitchen', price: 14.5, stock: 1, status: 'available' } as const;
+    await client.call.POST('/v1/products', { body, headers });
+  }
+  return values;
+}
+
 /** The callers of guides in which others than a customer send requests. */
 const callers = new Map([
   ['staff', newStaff],
+  ['following-changes', newFollower],
   ['shipping-taxes-discounts', newStaff],
   ['returns', newStaff],
   ['taking-payments', newPayer],

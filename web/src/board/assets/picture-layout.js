@@ -92,10 +92,10 @@ function wideWindow() {
       key: `queue ${name}`,
       x,
       y: broker + 12,
-      w: 192,
+      w: 194,
       h: 80,
-      icon: [20, 21],
-      texts: { name: [34, 26], state: [180, 68, 'end'], waiting: [13, 49], dead: [13, 68] },
+      icon: [16, 21],
+      texts: { name: [28, 26], state: [182, 68, 'end'], waiting: [13, 49], dead: [13, 68] },
     });
     lines.push({
       event: true,

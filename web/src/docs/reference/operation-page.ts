@@ -7,12 +7,13 @@ import { exampleRequest } from './example-request.ts';
 import type { OperationView, ParameterView, ResponseView } from './operation-view.ts';
 import { problemExamplesHtml, problemsHtml } from './problem-view.ts';
 import { memberHtml, schemaHtml } from './schema-view.ts';
-import { toSnippets } from './snippets.ts';
+import { textOfBody, toSnippets } from './snippets.ts';
 import { tryForm } from './try-form.ts';
 
 /** Returns HTML of the element `main`. */
 export function operationHtml(document: Node, operation: OperationView): string {
   const { method, path, summary, description, security, responses, deprecated } = operation;
+  const request = exampleRequest(operation);
   const successes = responses.filter(({ status }) => Number(status) < 400);
   return `<main id="content" class="reference">
 <div class="about">
@@ -21,7 +22,7 @@ export function operationHtml(document: Node, operation: OperationView): string 
 <p class="target">${methodHtml(method)} <code>${pathHtml(path)}</code></p>
 ${deprecated ? '<p class="deprecated">Deprecated: it will be removed.</p>' : ''}
 <p class="caller">${callerHtml(security)}</p>
-<nav class="jump" aria-label="On this page"><a href="#request">Request</a> <a href="#try-it">Try it</a> <a href="#responses">Responses</a> <a href="#problems">Problems</a></nav>
+<nav class="jump" aria-label="On this page"><a href="#request">Request</a>${request.streams ? '' : ' <a href="#try-it">Try it</a>'} <a href="#responses">Responses</a> <a href="#problems">Problems</a></nav>
 ${inlineMarkdown(description)}
 ${parametersHtml(document, operation)}
 ${bodyHtml(document, operation)}
@@ -33,9 +34,9 @@ ${problemsHtml(operation)}
 </div>
 <div class="code">
 <h2 id="request">Request</h2>
-${tabbedCode('language', toSnippets(exampleRequest(operation)))}
+${tabbedCode('language', toSnippets(request))}
 ${exampleResponsesHtml(successes)}
-${tryForm(operation)}
+${request.streams ? '' : tryForm(operation)}
 ${problemExamplesHtml(operation)}
 </div>
 </main>`;
@@ -55,7 +56,8 @@ function callerHtml({ access, scopes, machineScopes }: Security): string {
     list.map((scope) => `<code>${escapeHtml(scope)}</code>`).join(', ');
   const machines = machineScopes.length === 0 ? '' : ` A machine needs one of the scopes ${named(machineScopes)}.`;
   if (access === 'public') return 'Anyone may call it.';
-  if (access === 'optional') return `Anyone may call it. The holder of ${named(scopes)} sees more.`;
+  if (access === 'optional')
+    return `Anyone may call it. ${scopes.length === 0 ? 'A caller with an access token' : `The holder of ${named(scopes)}`} sees more.`;
   const text =
     scopes.length === 0 ? 'Needs an access token.' : `Needs an access token with the scope ${named(scopes)}.`;
   return `${text}${machines}`;
@@ -107,7 +109,7 @@ function exampleResponsesHtml(responses: readonly ResponseView[]): string {
     .flatMap(({ status, body }) =>
       (body?.examples ?? []).map(({ title, value }, index) => {
         const label = `Response ${status}${title === '' ? '' : `: ${title}`}`;
-        const block = codeBlock(JSON.stringify(value, null, 2), 'json', label);
+        const block = codeBlock(textOfBody(value), typeof value === 'string' ? undefined : 'json', label);
         return index === 0
           ? `<h2 id="response-${status}">${escapeHtml(label)}</h2>\n${block}`
           : `<details><summary>${title === '' ? `Another response ${status}` : escapeHtml(label)}</summary>${block}</details>`;

@@ -1,4 +1,5 @@
 // Renders the form that sends the request of an operation. The script `try.js` sends it.
+import type { Security } from '@shop/shared/contract';
 import { escapeHtml } from '@shop/shared/runtime';
 import { marksIn, type OwnValue, withMarks, withoutMarks } from '../own-values.ts';
 import { findOwnValue } from './example-request.ts';
@@ -28,7 +29,7 @@ export function tryForm(operation: OperationView): string {
 <h2 id="try-it">Try it</h2>
 ${inPath.map((parameter) => field(parameter, findOwnValue(parameter))).join('\n')}
 ${inBody.map((name) => input({ label: labels[name], name, own: name })).join('\n')}
-${security.access === 'public' ? '' : tokenField(security.access === 'required')}
+${security.access === 'public' ? '' : tokenField(security)}
 ${more.length === 0 ? '' : `<details><summary>Parameters</summary>\n${more.map((one) => field(one)).join('\n')}\n</details>`}
 ${body === undefined ? '' : bodyField(template)}
 <button type="submit">Send</button>
@@ -56,10 +57,10 @@ function input({ label, name, own, required = false }: Input): string {
   return `<label>${escapeHtml(label)} <input ${attributes.join(' ')} autocomplete="off" spellcheck="false"></label>`;
 }
 
-function tokenField(required: boolean): string {
-  const hint = required
-    ? 'A log-in in this reference, at <code>POST /v1/tokens</code>, fills it in.'
-    : 'Only staff needs one.';
+function tokenField({ access, scopes }: Security): string {
+  const optional = scopes.length === 0 ? 'The response has more with one.' : 'Only staff needs one.';
+  const hint =
+    access === 'required' ? 'A log-in in this reference, at <code>POST /v1/tokens</code>, fills it in.' : optional;
   return `<label>Access token <input name="token" type="password" autocomplete="off" aria-describedby="token-hint"></label>
 <p id="token-hint" class="hint">${hint} It is kept until the tab is closed. <button type="button" id="forget">Forget it</button></p>`;
 }
