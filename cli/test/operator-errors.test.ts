@@ -56,6 +56,8 @@ it('the command line names the connections that are missing beside those of the 
   expect(await runShop('/nowhere', given, 'orders', 'list')).toEqual({
     code: 1,
     output: '',
-    complaints: expect.stringMatching(/^set CATALOGUE_DATABASE_URL, NOTIFICATIONS_DATABASE_URL.*, too\n$/),
+    complaints: expect.stringMatching(
+      /^set CATALOGUE_DATABASE_URL, CHANGES_DATABASE_URL, NOTIFICATIONS_DATABASE_URL.*, too\n$/,
+    ),
   });
 });

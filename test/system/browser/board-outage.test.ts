@@ -92,8 +92,8 @@ it('the board names the broker before the process that is not ready and the even
 it('the board names the database before the services that lack it', async () => {
   await database.stop();
   await untilFirst(
-    'database of accounts, catalogue, notifications, orders: unreachable.',
-    'accounts, orders, catalogue, notifications: check database fails.',
+    'database of accounts, catalogue, changes, notifications, orders: unreachable.',
+    'accounts, orders, changes, catalogue, notifications: check database fails.',
   );
   const first = page.locator('#faults li').first();
   expect(await first.textContent()).toContain('Does PostgreSQL run');

@@ -208,7 +208,7 @@ describe('the networks', () => {
   // seconds.
   const addresses = [...processes, 'postgres:5432', 'rabbitmq:5672', 'proxy:8080'];
   const servers = ['postgres:5432', 'rabbitmq:5672'];
-  const inside = ['accounts:8080', 'orders:8080', 'catalogue:8080', 'gateway:8080'];
+  const inside = ['accounts:8080', 'orders:8080', 'catalogue:8080', 'changes:8080', 'gateway:8080'];
 
   // A network permits connections in both directions, so the processes that the gateway calls, and notifications, whose
   // metrics it reads, can also reach the gateway, and notifications can reach accounts, which calls it.
@@ -217,6 +217,7 @@ describe('the networks', () => {
     accounts: [...inside, 'notifications:8080', ...servers],
     orders: [...inside, ...servers],
     catalogue: [...inside, ...servers],
+    changes: [...inside, ...servers],
     notifications: ['notifications:8080', 'gateway:8080', 'accounts:8080', ...servers],
   };
 
@@ -320,7 +321,7 @@ describe('the operator', () => {
 });
 
 describe('replicas', () => {
-  const replicas = { accounts: 2, orders: 2, catalogue: 2, notifications: 2 };
+  const replicas = { accounts: 2, orders: 2, catalogue: 2, changes: 2, notifications: 2 };
 
   async function processIds(): Promise<string[]> {
     const containers = await Promise.all([...services, 'gateway'].map((service) => shop.containersOf(service)));
