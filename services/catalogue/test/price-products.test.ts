@@ -1,6 +1,7 @@
 // POST /internal/prices, by status.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
+import type { TestAnswer } from '@shop/shared/testing';
 import { type Inventory, startInventory } from './inventory.ts';
 
 let inventory: Inventory;
@@ -14,12 +15,17 @@ const path = '/internal/prices';
 
 type PricedLine = Readonly<Record<string, unknown>>;
 
-async function price(items: Readonly<Record<string, number>>): Promise<readonly PricedLine[]> {
+async function prices(items: Readonly<Record<string, number>>, account?: object): Promise<TestAnswer['body']> {
   const { client } = inventory.services.service('catalogue');
-  const body = { lines: Object.entries(items).map(([productId, quantity]) => ({ productId, quantity })) };
+  const lines = Object.entries(items).map(([productId, quantity]) => ({ productId, quantity }));
+  const body = { lines, ...(account && { account }) };
   const answer = await client.post(path, { body, headers: inventory.headersFor(path, body) });
   expect(answer.status).toBe(200);
-  return answer.body.lines as readonly PricedLine[];
+  return answer.body;
+}
+
+async function price(items: Readonly<Record<string, number>>): Promise<readonly PricedLine[]> {
+  return (await prices(items)).lines as readonly PricedLine[];
 }
 
 async function change(productId: string, body: object): Promise<void> {
@@ -67,6 +73,38 @@ describe('200', () => {
     expect((await inventory.reserve(newId(), { [cup]: 2 })).status).toBe(200);
     expect((await price({ [cup]: 1 }))[0]).not.toHaveProperty('fault');
     expect((await price({ [cup]: 2 }))[0]).toMatchObject({ fault: { requested: 2, available: 1 } });
+  });
+
+  it('POST /internal/prices lists every limit that the reservation would exceed, for an account with limits', async () => {
+    const [cup, accountId, network] = [await inventory.product(100), newId(), newId()];
+    const limits = { holdLimits: { orders: 2, units: 10 }, networkHold: { network, units: 9 } };
+    const fault = (pointer: string, bound: string, limit: number, held: number, requested: number) => {
+      const place = pointer.startsWith('/networkHold') ? ' in the network' : '';
+      const detail = `${held} are held${place}, ${requested} requested, and the limit is ${limit}`;
+      return { pointer, detail, bound, limit, held, requested };
+    };
+    expect(await prices({ [cup]: 9 }, { accountId, ...limits })).toMatchObject({ holdFaults: [] });
+    expect((await prices({ [cup]: 11 }, { accountId, ...limits })).holdFaults).toEqual([
+      fault('/holdLimits/units', 'units', 10, 0, 11),
+      fault('/networkHold/units', 'units', 9, 0, 11),
+    ]);
+    for (const quantity of [3, 4]) {
+      const line = { productId: cup, quantity };
+      const body = { reservationId: newId(), accountId, lines: [line], ...limits };
+      const reservation = '/internal/reservations';
+      const { client } = inventory.services.service('catalogue');
+      const headers = inventory.headersFor(reservation, body);
+      expect((await client.post(reservation, { body, headers })).status).toBe(200);
+    }
+    expect((await prices({ [cup]: 4 }, { accountId, ...limits })).holdFaults).toEqual([
+      fault('/holdLimits/orders', 'orders', 2, 2, 1),
+      fault('/holdLimits/units', 'units', 10, 7, 4),
+      fault('/networkHold/units', 'units', 9, 7, 4),
+    ]);
+    expect((await prices({ [cup]: 3 }, { accountId: newId(), ...limits })).holdFaults).toEqual([
+      fault('/networkHold/units', 'units', 9, 7, 3),
+    ]);
+    expect(await prices({ [cup]: 3 })).not.toHaveProperty('holdFaults');
   });
 
   it('POST /internal/prices returns 100 lines', async () => {

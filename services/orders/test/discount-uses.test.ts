@@ -27,7 +27,7 @@ async function use(discounts: Parameters<typeof countUse>[1], accountId = newId(
   const refused = new Error('used up');
   return database
     .transaction(async (tx) => {
-      if ((await countUse(tx, discounts, accountId)) !== undefined) throw refused;
+      if (!(await countUse(tx, discounts, accountId))) throw refused;
       return true;
     })
     .catch((error) => {
@@ -83,14 +83,19 @@ describe('uses of discounts', () => {
     expect(await usedOf(discount.id)).toBe(3);
   });
 
-  it('countUse returns the discount that is used up', async () => {
-    const [open, spent] = [
-      { id: newId(), uses: 5 },
+  it('countUse returns false when one of several discounts is used up, by all accounts or by the account', async () => {
+    const account = newId();
+    const [open, spent, own] = [
+      { id: newId(), uses: 9 },
       { id: newId(), uses: 1 },
+      { id: newId(), uses: 9, usesPerAccount: 1 },
     ];
-    expect(await use([spent])).toBe(true);
-    const found = await database.transaction((tx) => countUse(tx, [open, spent], newId()));
-    expect(found).toBe(spent);
+    expect(await use([open, spent, own], account)).toBe(true);
+    expect(await use([open, spent])).toBe(false);
+    expect(await use([own, open], account)).toBe(false);
+    expect(await use([own, open])).toBe(true);
+    expect([await usedOf(open.id), await usedOf(spent.id), await usedOf(own.id)]).toEqual([2, 1, 2]);
+    expect(await usedOf(own.id, account)).toBe(1);
   });
 
   it('a discount without a bound is not counted', async () => {

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectDatabase, type Database } from '@shop/shared/database';
 import { createLog, newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
+import type { Discount } from '../src/pricing/pricing.ts';
+import { countUse } from '../src/settings/discount-uses.ts';
 import { openPricingSettings, type SettingsReader } from '../src/settings/pricing-settings.ts';
 import { type SettingShop, startSettingShop } from './setting-shop.ts';
 
@@ -130,6 +132,9 @@ describe('current', () => {
 });
 
 describe('findDiscount', () => {
+  const find = (code: string | undefined, others: readonly Discount[] = [], accountId?: string) =>
+    reader.findDiscount(code, others, accountId);
+
   it('findDiscount returns a discount by its code, without regard to case and blanks, and no archived one', async () => {
     const { id } = (await shop.create('discounts', { code: 'Welcome 10', value: 12.5, usesPerAccount: 1 })).body;
     const discount = {
@@ -141,16 +146,51 @@ describe('findDiscount', () => {
       usesPerAccount: 1,
       combinable: false,
     };
-    expect(await reader.findDiscount(' welcome10')).toEqual(discount);
-    expect(await reader.findDiscount('WELCOME 1')).toBeUndefined();
+    expect(await find(' welcome10')).toEqual({ discount, usedUp: new Set() });
+    expect((await find('WELCOME 1')).discount).toBeUndefined();
     await shop.archive('discounts', id);
-    expect(await reader.findDiscount('Welcome 10')).toBeUndefined();
+    expect((await find('Welcome 10')).discount).toBeUndefined();
   });
 
   it('a discount without a code is found by no code', async () => {
     await shop.create('discounts');
-    expect(await reader.findDiscount('')).toBeUndefined();
-    expect(await reader.findDiscount(newId())).toBeUndefined();
+    expect((await find('')).discount).toBeUndefined();
+    expect((await find(newId())).discount).toBeUndefined();
+  });
+
+  it('findDiscount names the discounts that are used up, by all accounts or by the account', async () => {
+    const create = async (body: object) => (await shop.create('discounts', body)).body;
+    const code = newId();
+    const { id } = await create({ code, uses: 3, usesPerAccount: 2 });
+    const [ample, spent, free] = [await create({ uses: 9 }), await create({ uses: 3 }), await create({})];
+    const discounts = async () => {
+      const current = await reader.current();
+      return [ample, spent, free].map((each) => current.discounts.find((found) => found.id === each.id));
+    };
+    const others = await eventually(async () => {
+      const found = (await discounts()).filter((each) => each !== undefined);
+      expect(found).toHaveLength(3);
+      return found;
+    });
+    const [one, another] = [newId(), newId()];
+    const use = (account: string, ids: readonly string[]) =>
+      database.transaction((tx) =>
+        countUse(
+          tx,
+          ids.map((each) => ({ id: each, uses: 9, usesPerAccount: 9 })),
+          account,
+        ),
+      );
+    const usedUp = async (account?: string) => [...(await find(code, others, account)).usedUp].sort();
+    expect(await usedUp(one)).toEqual([]);
+    await use(one, [id, spent.id, ample.id]);
+    await use(one, [id, spent.id, ample.id]);
+    expect([await usedUp(one), await usedUp(another), await usedUp()]).toEqual([[id], [], []]);
+    await use(another, [id, spent.id, ample.id]);
+    const both = [id, spent.id].sort();
+    expect([await usedUp(one), await usedUp(another), await usedUp()]).toEqual([both, both, both]);
+    expect((await find(undefined, others, one)).usedUp).toEqual(new Set([spent.id]));
+    expect((await find(undefined, others, one)).discount).toBeUndefined();
   });
 });
 

@@ -161,9 +161,9 @@ const mutations: readonly Mutation[] = [
   {
     name: 'price: a discount is used more often than its bound',
     file: 'services/orders/src/settings/discount-uses.ts',
-    find: ' WHERE present.used < $3',
-    replace: ' WHERE $3::bigint > 0',
-    and: { find: 'row.used >= (row', replace: 'row.used - 1_000 >= (row' },
+    find: 'WHERE present.used < (SELECT maximum',
+    replace: 'WHERE 0 < (SELECT maximum',
+    and: { find: 'used >= uses', replace: 'used - 1_000 >= uses' },
     test: 'one orders process is killed',
     notice: /has \d+ uses of at most/,
   },

@@ -2,7 +2,7 @@
 import type { Operation } from '../context.ts';
 import type { components } from '../generated.ts';
 import { usualPriceSql } from '../product/usual-price.ts';
-import { findHoldFaults, type Held } from '../stock/hold-limits.ts';
+import { findHoldFaults, type Held, heldColumns } from '../stock/hold-limits.ts';
 import {
   factColumns,
   isForSale,
@@ -18,7 +18,7 @@ type PricedLine = components['schemas']['PricedLine'];
 /** Line by line from the primary key, so that the plan of a small table stays good for a large one. */
 const readLines = {
   name: 'price-products',
-  text: `SELECT product.* FROM unnest($1::uuid[]) WITH ORDINALITY AS line (product_id, position)
+  text: `SELECT product.*, ${heldColumns('$2', '$3')} FROM unnest($1::uuid[]) WITH ORDINALITY AS line (product_id, position)
     LEFT JOIN LATERAL (
       SELECT id AS "productId", name, price_minor AS "unitPriceMinor",
         ${usualPriceSql('products.id', 'price_minor')} AS "usualPriceMinor", ${factColumns}, ${reservableUnits} AS reservable
@@ -27,7 +27,7 @@ const readLines = {
     ORDER BY position`,
 };
 
-type ProductRow = (Omit<LineRow, 'quantity'> & { readonly reservable: number }) | { readonly productId: null };
+type ProductRow = Held & ((Omit<LineRow, 'quantity'> & { readonly reservable: number }) | { readonly productId: null });
 
 /**
  * 200 with all lines in their order, each with the facts of its product, and the fault if it cannot be reserved; and
@@ -37,13 +37,16 @@ export const priceProducts: Operation<'priceProducts'> = async ({ body }, { data
   const { account, lines: wanted } = body;
   const { rows } = await database.pool.query<ProductRow>({
     ...readLines,
-    values: [wanted.map(({ productId }) => productId)],
+    values: [
+      wanted.map(({ productId }) => productId),
+      account?.accountId ?? null,
+      account?.networkHold?.network ?? null,
+    ],
   });
   const lines = rows.flatMap((row, index) => pricedLine(row, index, wanted[index]));
-  if (account === undefined) return { status: 200, body: { lines } };
-  const read = async (text: string, values: readonly string[]) =>
-    (await database.pool.query<Held>(text, [...values])).rows;
-  return { status: 200, body: { lines, holdFaults: await findHoldFaults(read, { ...account, lines: wanted }) } };
+  const [held] = rows;
+  if (account === undefined || held === undefined) return { status: 200, body: { lines } };
+  return { status: 200, body: { lines, holdFaults: findHoldFaults(held, { ...account, lines: wanted }) } };
 };
 
 function pricedLine(row: ProductRow, index: number, line: WantedLine | undefined): PricedLine[] {

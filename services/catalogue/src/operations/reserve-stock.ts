@@ -4,7 +4,7 @@ import { type Fault, Problem, type ProblemCode } from '@shop/shared/problem';
 import type { Operation } from '../context.ts';
 import type { components } from '../generated.ts';
 import { usualPriceSql } from '../product/usual-price.ts';
-import { findHoldFaults, type Held, sumOf } from '../stock/hold-limits.ts';
+import { findHoldFaults, type Held, heldColumns, sumOf } from '../stock/hold-limits.ts';
 import { countStock } from '../stock/measure-stock.ts';
 import {
   factColumns,
@@ -149,8 +149,12 @@ async function holdRefusal(
   { holdLimits, ...input }: ReservationInput,
   isCounted: boolean,
 ): Promise<Problem> {
-  const read = (text: string, values: readonly string[]) => sql<Held>(tx, text, values);
-  const errors = await findHoldFaults(read, isCounted || holdLimits === undefined ? input : { ...input, holdLimits });
+  const [held] = await sql<Held>(tx, `SELECT ${heldColumns('$1', '$2')}`, [
+    input.accountId,
+    input.networkHold?.network ?? null,
+  ]);
+  if (held === undefined) throw new Error('a SELECT without FROM has one row');
+  const errors = findHoldFaults(held, isCounted || holdLimits === undefined ? input : { ...input, holdLimits });
   const detail = 'The account holds too much in orders that are not processed yet. Nothing was reserved.';
   return new Problem('hold-limit', detail, { errors });
 }

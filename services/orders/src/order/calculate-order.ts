@@ -7,7 +7,7 @@ import { priceOrder } from '../pricing/price-order.ts';
 import type { Discount, PricingInput, PricingSettings } from '../pricing/pricing.ts';
 import { isReverseCharge } from '../pricing/taxes.ts';
 import { remainingTotals } from '../pricing/totals.ts';
-import { findUsedUp, isLimited } from '../settings/discount-uses.ts';
+import { isLimited } from '../settings/discount-uses.ts';
 import { findTaxId, type TaxId } from './customer.ts';
 import { countGuess } from './discount-guesses.ts';
 import type { NewOrder } from './place-order.ts';
@@ -24,6 +24,8 @@ export interface Terms {
   readonly problem: Problem | undefined;
 }
 
+const withoutDiscounts = { discount: undefined, usedUp: new Set<string>() };
+
 /** @throws Problem 429 when the caller has tried too many codes that do not exist */
 export async function findTerms(
   request: OperationRequest,
@@ -31,10 +33,12 @@ export async function findTerms(
   { discountCode, shipping_address: address }: OrderInput,
 ): Promise<Terms> {
   const current = await pricingSettings.current();
-  const discount = discountCode === undefined ? undefined : await pricingSettings.findDiscount(discountCode);
+  const limited = current.discounts.filter(isLimited);
+  const { discount, usedUp: used } =
+    discountCode === undefined && limited.length === 0
+      ? withoutDiscounts
+      : await pricingSettings.findDiscount(discountCode, limited, request.caller?.accountId);
   if (discountCode !== undefined && discount === undefined) await countGuess(request);
-  const limited = [...current.discounts, ...(discount ? [discount] : [])].filter(isLimited);
-  const used = limited.length === 0 ? new Set() : await findUsedUp(database, limited, request.caller?.accountId);
   const settings =
     used.size === 0 ? current : { ...current, discounts: current.discounts.filter(({ id }) => !used.has(id)) };
   const isUsedUp = discount !== undefined && used.has(discount.id);

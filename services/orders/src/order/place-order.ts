@@ -48,7 +48,6 @@ export async function placeOrder(
   const id = newId();
   const { columns, result } = orders.viewOf(caller);
   const [items, prices] = [toItems(orders, order), toPrices(orders, order)];
-  if ((await countUse(tx, order.limitedDiscounts, accountId)) !== undefined) throw new UsedUpError();
   const { paymentDueAt, ...row } = await insertOrder(tx, request, columns, {
     ...order,
     id,
@@ -75,6 +74,8 @@ export async function placeOrder(
       ...(paymentDueAt && { paymentDueAt: paymentDueAt.toISOString() }),
     },
   });
+  // The last statement, because concurrent orders with the discount wait for the row from here to COMMIT.
+  if (!(await countUse(tx, order.limitedDiscounts, accountId))) throw new UsedUpError();
   countOrder(tx, 'placed');
   reportUnderpriced(tx, log, id, order);
   return result(201, row, { Location: `/v1/orders/${id}` });

@@ -1,5 +1,5 @@
 // Counts the orders that use a discount, exactly under concurrent orders.
-import { type Database, sql, type Transaction } from '@shop/shared/database';
+import { sql, type Transaction } from '@shop/shared/database';
 import type { Discount } from '../pricing/pricing.ts';
 
 /** The account of the row that counts the orders of all accounts. */
@@ -10,32 +10,30 @@ type Counted = Pick<Discount, 'id' | 'uses' | 'usesPerAccount'>;
 /**
  * Counts one use of each discount that has `uses` or `usesPerAccount`, in the transaction of the order. The rows are
  * locked in the order of their keys, so that concurrent orders never wait for each other in a circle.
- * @returns the first discount that is used up; the caller has to roll the transaction back then
+ * @returns whether none of them was used up; otherwise the caller has to roll the transaction back
  */
-export async function countUse<Each extends Counted>(
-  tx: Transaction,
-  discounts: readonly Each[],
-  accountId: string,
-): Promise<Each | undefined> {
-  for (const discount of [...discounts].sort((a, b) => (a.id < b.id ? -1 : 1))) {
-    if (!isLimited(discount)) continue;
-    const { id, uses = Number.MAX_SAFE_INTEGER, usesPerAccount } = discount;
-    if (!(await countOne(tx, id, allAccounts, uses))) return discount;
-    if (usesPerAccount !== undefined && !(await countOne(tx, id, accountId, usesPerAccount))) return discount;
-  }
-  return undefined;
-}
-
-/** Returns false when the row has reached its maximum. */
-async function countOne(tx: Transaction, discountId: string, accountId: string, maximum: number): Promise<boolean> {
+export async function countUse(tx: Transaction, discounts: readonly Counted[], accountId: string): Promise<boolean> {
+  const wanted = discounts
+    .filter(isLimited)
+    .flatMap(({ id, uses = Number.MAX_SAFE_INTEGER, usesPerAccount }) => [
+      { id, account: allAccounts, maximum: uses },
+      ...(usesPerAccount === undefined ? [] : [{ id, account: accountId, maximum: usesPerAccount }]),
+    ]);
+  if (wanted.length === 0) return true;
   const counted = await sql(
     tx,
-    `INSERT INTO discount_uses AS present (discount_id, account_id, used) VALUES ($1, $2, 1)
-     ON CONFLICT (discount_id, account_id) DO UPDATE SET used = present.used + 1 WHERE present.used < $3
+    `WITH wanted AS (
+       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS wanted (discount_id, account_id, maximum)
+     )
+     INSERT INTO discount_uses AS present (discount_id, account_id, used)
+     SELECT discount_id, account_id, 1 FROM wanted ORDER BY discount_id, account_id
+     ON CONFLICT (discount_id, account_id) DO UPDATE SET used = present.used + 1
+     WHERE present.used < (SELECT maximum FROM wanted
+       WHERE wanted.discount_id = present.discount_id AND wanted.account_id = present.account_id)
      RETURNING used`,
-    [discountId, accountId, maximum],
+    [wanted.map(({ id }) => id), wanted.map(({ account }) => account), wanted.map(({ maximum }) => maximum)],
   );
-  return counted.length > 0;
+  return counted.length === wanted.length;
 }
 
 /**
@@ -60,20 +58,23 @@ export function isLimited({ uses, usesPerAccount }: Counted): boolean {
   return uses !== undefined || usesPerAccount !== undefined;
 }
 
-/** Returns the ids of the discounts that are used up, by the account or by all. */
-export async function findUsedUp(
-  { pool }: Pick<Database, 'pool'>,
-  discounts: readonly Counted[],
-  accountId: string | undefined,
-): Promise<ReadonlySet<string>> {
-  const { rows } = await pool.query<{ id: string; accountId: string; used: number }>({
-    name: 'discount-uses',
-    text: `SELECT discount_id AS id, account_id AS "accountId", used FROM discount_uses
-           WHERE discount_id = ANY ($1::uuid[]) AND account_id = ANY ($2::uuid[])`,
-    values: [discounts.map(({ id }) => id), [allAccounts, ...(accountId === undefined ? [] : [accountId])]],
-  });
-  const usedUp = discounts.filter(({ id, uses = Infinity, usesPerAccount = Infinity }) =>
-    rows.some((row) => row.id === id && row.used >= (row.accountId === allAccounts ? uses : usesPerAccount)),
-  );
-  return new Set(usedUp.map(({ id }) => id));
+/** The uses of a discount, by all accounts and by one. */
+export interface Uses {
+  readonly used: number;
+  readonly usedByAccount: number;
+}
+
+/**
+ * Returns the columns of `Uses` in a SELECT list, each a subquery.
+ * @param discountId an SQL expression
+ * @param account a parameter, which may be NULL
+ */
+export function usesColumns(discountId: string, account: `$${number}`): string {
+  const usedBy = (accountId: string) =>
+    `coalesce((SELECT used FROM discount_uses WHERE discount_id = ${discountId} AND account_id = ${accountId}::uuid), 0)`;
+  return `${usedBy(`'${allAccounts}'`)} AS used, ${usedBy(account)} AS "usedByAccount"`;
+}
+
+export function isUsedUp({ uses = Infinity, usesPerAccount = Infinity }: Counted, { used, usedByAccount }: Uses) {
+  return used >= uses || usedByAccount >= usesPerAccount;
 }

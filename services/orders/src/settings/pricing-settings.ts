@@ -4,6 +4,7 @@ import type { Database } from '@shop/shared/database';
 import { findDecimals } from '@shop/shared/shop';
 import type { Discount, PricingSettings, ShippingMethod, TaxRate } from '../pricing/pricing.ts';
 import { toComparedCode } from './discount-code.ts';
+import { isUsedUp, type Uses, usesColumns } from './discount-uses.ts';
 import type { DiscountBody, SettingKind, ShippingMethodBody, TaxRateBody } from './setting-kinds.ts';
 
 export interface SettingsReader {
@@ -12,8 +13,15 @@ export interface SettingsReader {
    * at most a second after its commit. Without any setting, the lists are empty and the version is 0.
    */
   current(): Promise<PricingSettings>;
-  /** Returns the discount with a code, which is compared without regard to case and blanks. */
-  findDiscount(code: string): Promise<Discount | undefined>;
+  /**
+   * Returns the discount with a code, which is compared without regard to case and blanks, and the ids of those among
+   * it and `others` that are used up, by the account or by all.
+   */
+  findDiscount(
+    code: string | undefined,
+    others: readonly Discount[],
+    accountId: string | undefined,
+  ): Promise<{ readonly discount: Discount | undefined; readonly usedUp: ReadonlySet<string> }>;
 }
 
 /** The configuration that the settings are read with. */
@@ -38,6 +46,20 @@ interface Row {
 const allSettings = `
   SELECT version.version, id, kind, body FROM pricing_settings_version AS version
   LEFT JOIN pricing_settings AS setting ON archived_at IS NULL AND code IS NULL ORDER BY id`;
+
+const discountOfCode = {
+  name: 'discount-of-code',
+  text: `SELECT id, body, ${usesColumns('id', '$3')} FROM (
+      SELECT id, body FROM pricing_settings WHERE code = $1 AND archived_at IS NULL
+      UNION ALL SELECT unnest($2::uuid[]), NULL
+    ) AS discount`,
+};
+
+interface DiscountRow extends Uses {
+  readonly id: string;
+  /** NULL for one of the others. */
+  readonly body: DiscountBody | null;
+}
 
 export function openPricingSettings({ pool }: Pick<Database, 'pool'>, config: PricingConfig): SettingsReader {
   const { currency, taxes, country } = config;
@@ -77,13 +99,17 @@ export function openPricingSettings({ pool }: Pick<Database, 'pool'>, config: Pr
       });
       return reading;
     },
-    async findDiscount(code) {
-      const { rows } = await pool.query<{ id: string; body: DiscountBody }>({
-        name: 'discount-of-code',
-        text: 'SELECT id, body FROM pricing_settings WHERE code = $1 AND archived_at IS NULL',
-        values: [toComparedCode(code)],
+    async findDiscount(code, others, accountId) {
+      const { rows } = await pool.query<DiscountRow>({
+        ...discountOfCode,
+        values: [code === undefined ? null : toComparedCode(code), others.map(({ id }) => id), accountId ?? null],
       });
-      return rows[0] && read.discount(rows[0].id, rows[0].body);
+      const found = rows.find(({ body }) => body !== null);
+      const discount = found?.body ? read.discount(found.id, found.body) : undefined;
+      const usedUp = [...others, ...(discount ? [discount] : [])].filter((each) =>
+        rows.some((row) => row.id === each.id && isUsedUp(each, row)),
+      );
+      return { discount, usedUp: new Set(usedUp.map(({ id }) => id)) };
     },
   };
 }
