@@ -1,4 +1,4 @@
-// Policy `health`: whether the gateway is alive, and whether it is ready for requests.
+// Policy `health`: whether the gateway is alive, whether it accepts requests, and whether the services are ready, too.
 import { clientNetwork } from '@shop/shared/runtime';
 import type { GatewayRequest, GatewayResponse } from './entry/gateway-request.ts';
 import { actionSchema, type Policy } from './entry/policy.ts';
@@ -28,8 +28,14 @@ export function health(upstreams: UpstreamDirectory, draining: () => boolean, st
       sendDocument(request, response, { body: JSON.stringify({ status: 'live' }), headers });
       return;
     }
+    const accepts = !draining();
+    if (request.path === '/health/accepting') {
+      const body = JSON.stringify({ status: accepts ? 'accepting' : 'stopping' });
+      sendDocument(request, response, { status: accepts ? 200 : 503, body, headers });
+      return;
+    }
     const states = [...upstreams.states];
-    const ready = !draining() && states.every(([, up]) => up);
+    const ready = accepts && states.every(([, up]) => up);
     const checks = Object.fromEntries(states.map(([name, up]) => [name, up ? 'ok' : 'failing']));
     const body = JSON.stringify({ status: ready ? 'ready' : 'not ready', checks });
     sendDocument(request, response, { status: ready ? 200 : 503, body, headers });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-describe.each(['/health/live', '/health/ready'])('%s', (path) => {
+describe.each(['/health/live', '/health/accepting', '/health/ready'])('%s', (path) => {
   it('a health endpoint can be read', async () => {
     expect(await gateway.client.get(path)).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
     expect(await gateway.client.call('HEAD', path)).toMatchObject({ status: 200, text: '' });

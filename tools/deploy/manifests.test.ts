@@ -181,7 +181,9 @@ describe.each(names)('%s', (name) => {
       expect(container.lifecycle.preStop.exec.command).toEqual(['node', '-e', 'setTimeout(() => {}, 5000)']);
       expect(terminationGracePeriodSeconds).toBeGreaterThan(5 + 10);
       expect(environmentOf(manifests, container)).toMatchObject({ DRAIN_MS: '4500' });
-      expect(container.readinessProbe.httpGet).toEqual({ path: '/health/ready', port: 'http' });
+      // A gateway whose services fail still serves what it can.
+      const readiness = process === 'gateway' ? '/health/accepting' : '/health/ready';
+      expect(container.readinessProbe.httpGet).toEqual({ path: readiness, port: 'http' });
       expect(container.livenessProbe.httpGet).toEqual({ path: '/health/live', port: 'http' });
       // A process listens when its database can be reached and migrated, which may take ten minutes.
       const { httpGet, periodSeconds, failureThreshold } = container.startupProbe;

@@ -100,6 +100,7 @@ async function sendRequests({ url, issuer }: TestGateway): Promise<void> {
   const login = JSON.stringify({ grantType: 'password', email: 'someone@example.com', password: 'wrong-password' });
   const probes: Readonly<Record<string, Probe | readonly Probe[]>> = {
     '/health/live': { status: 200 },
+    '/health/accepting': { status: 200 },
     '/health/ready': [{ status: 200 }, { status: 405, method: 'DELETE' }],
     '/problems': { status: 200 },
     '/problems/not-found': { status: 200 },

@@ -169,7 +169,7 @@ describe('a changed configuration', () => {
 });
 
 describe('at SIGTERM', () => {
-  it('the gateway becomes unready at SIGTERM, finishes running requests, closes idle connections, and exits with 0 within 10 s', async () => {
+  it('the gateway becomes unready and accepts no more requests at SIGTERM, finishes running requests, closes idle connections, and exits with 0 within 10 s', async () => {
     const gateway = await startGateway({ DRAIN_MS: '500' });
     try {
       gateway.service.answer = (_request, response) => void setTimeout(() => response.end('late'), 1_500);
@@ -179,9 +179,11 @@ describe('at SIGTERM', () => {
       const begun = performance.now();
       gateway.process.kill('SIGTERM');
       await eventually(async () => {
-        const health = await fetch(`${gateway.url}/health/ready`);
-        expect(health.status).toBe(503);
-        expect(health.headers.get('connection')).toBe('close');
+        for (const path of ['/health/accepting', '/health/ready']) {
+          const health = await fetch(`${gateway.url}${path}`);
+          expect(health.status).toBe(503);
+          expect(health.headers.get('connection')).toBe('close');
+        }
       });
       expect(await running).toMatchObject({ status: 200, text: 'late' });
       expect(await exited).toEqual([0, null]);

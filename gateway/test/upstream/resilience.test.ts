@@ -255,7 +255,7 @@ describe('the breaker of an address', () => {
 });
 
 describe('an unavailable service', () => {
-  it('an unavailable service causes 503 with Retry-After and a gateway that is not ready, until it recovers', async () => {
+  it('an unavailable service causes 503 with Retry-After and a gateway that is not ready but accepts requests, until it recovers', async () => {
     await gateway.service.close();
     const answer = await gateway.client.post('/v1/accounts', { body: {} });
     expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': expect.any(String) } });
@@ -266,6 +266,7 @@ describe('an unavailable service', () => {
         checks: { accounts: 'failing', orders: 'failing', catalogue: 'ok' },
       });
     });
+    expect((await fetch(`${gateway.url}/health/accepting`)).status).toBe(200);
     await gateway.service.listen();
     await eventually(async () => expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200));
     expect(await gateway.client.post('/v1/accounts', { body: {} })).toMatchObject({ status: 200 });

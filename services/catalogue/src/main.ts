@@ -1,7 +1,7 @@
 // Starts the catalogue.
 import { fileURLToPath } from 'node:url';
 import { createCursors } from '@shop/shared/collection';
-import { assertCurrency, openReadReplica, startPruning } from '@shop/shared/database';
+import { assertCurrency, openReadReplica, startPruning, untilAvailable } from '@shop/shared/database';
 import { startService } from '@shop/shared/service';
 import { readEnvironment, replicaAddress } from './config.ts';
 import type { CatalogueContext } from './context.ts';
@@ -28,8 +28,10 @@ await startService({
   readConfig: readEnvironment,
   async build({ config, database, log, callService, onStop }) {
     beginCountingStock();
-    await assertCurrency(database.pool, config.currency);
-    await checkSearchLanguage(database.pool, config.searchLanguage, log);
+    await untilAvailable(async () => {
+      await assertCurrency(database.pool, config.currency);
+      await checkSearchLanguage(database.pool, config.searchLanguage, log);
+    }, log);
     observeHolds(database);
     observeImports(database);
     const orders = callService('orders', config.ordersUrl);

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { createEncryption } from '@shop/shared/auth';
 import { createCursors } from '@shop/shared/collection';
-import { assertCurrency } from '@shop/shared/database';
+import { assertCurrency, untilAvailable } from '@shop/shared/database';
 import { startErasing, startService } from '@shop/shared/service';
 import { readEnvironment, toInvoiceSettings } from './config.ts';
 import type { OrdersContext } from './context.ts';
@@ -29,7 +29,7 @@ await startService({
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readEnvironment,
   async build({ config, database, contract, log, callService, onStop }) {
-    await assertCurrency(database.pool, config.currency);
+    await untilAvailable(() => assertCurrency(database.pool, config.currency), log);
     observeOrders(database);
     const cursors = createCursors(config.cursorKeys);
     const context: OrdersContext = {

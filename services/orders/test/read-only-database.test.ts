@@ -1,8 +1,9 @@
-// A database that answers reads and refuses writes, as a former primary does after a failover.
+// A database that answers reads and refuses writes, as a former primary does after a failover, or does not answer a statement in time.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Transport } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
 import { connectTestTransport, eventually, setReadOnly } from '@shop/shared/testing';
+import pg from 'pg';
 import { type Customer, type NewProduct, startShop, type TestShop } from './shop.ts';
 
 let shop: TestShop;
@@ -118,4 +119,19 @@ describe('a read-only database', () => {
     await restarted;
     expect(await readiness()).toMatchObject({ status: 200 });
   });
+});
+
+it.each(['orders', 'catalogue'] as const)('a timeout while %s compares the currency delays its start', async (name) => {
+  const service = shop.services.service(name);
+  const holder = new pg.Client({ connectionString: shop.services.database.urls[name] });
+  await holder.connect();
+  try {
+    await holder.query('BEGIN; LOCK TABLE shop_currency IN ACCESS EXCLUSIVE MODE');
+    const started = service.restart();
+    await eventually(() => expect(service.output()).toContain('the start waits for the database'), 30_000);
+    await holder.query('COMMIT');
+    await started;
+  } finally {
+    await holder.end();
+  }
 });
