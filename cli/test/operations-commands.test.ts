@@ -270,11 +270,11 @@ describe('events dead', () => {
     await query('orders', event, [newId(), 'order.shipped.v9', orderId, 'of-the-test', '{"reason":"\u009b31m"}']);
     const letters = await eventually(async () => {
       const found = await list();
-      expect(found).toHaveLength(2);
+      expect(found).toHaveLength(3);
       return found;
     }, settledWithin);
     const table = (await runShop(dataDir, 'events', 'dead', 'list')).output;
-    for (const consumer of ['catalogue.inventory', 'notifications.mail']) {
+    for (const consumer of ['catalogue.inventory', 'changes.feed', 'notifications.mail']) {
       expect(table).toMatch(
         new RegExp(
           `^${consumer} +\\S+ +order\\.shipped\\.v9 +${orderId} +1 +\\S+Z +PoisonError: unknown event type`,
@@ -283,7 +283,7 @@ describe('events dead', () => {
       );
     }
     const before = of(letters, 'catalogue.inventory');
-    const kept = of(letters, 'notifications.mail');
+    const kept = letters.filter((letter) => letter !== before);
     const shown = await runShop(dataDir, 'events', 'dead', 'show', before?.id ?? '');
     expect(shown.output).toMatch(/^reason +PoisonError: unknown event type or version order\.shipped\.v9$/m);
     expect(shown.output).toContain('"requestid":"of-the-test"');
@@ -300,12 +300,13 @@ describe('events dead', () => {
       expect(of(found, 'catalogue.inventory')?.deadAt).not.toBe(before?.deadAt);
       return found;
     }, settledWithin);
-    expect(of(after, 'notifications.mail')).toEqual(kept);
+    expect(after.filter(({ consumer }) => consumer !== 'catalogue.inventory')).toEqual(kept);
 
     expect(await ask('events', 'dead', 'discard', '--all', ...only)).toHaveLength(1);
-    expect(await list()).toEqual([kept]);
-    const discarded = await runShop(dataDir, 'events', 'dead', 'discard', kept?.id ?? '');
-    expect(discarded).toMatchObject({ code: 0, output: `discarded ${kept?.id} (notifications.mail)\n` });
+    expect(await list()).toEqual(kept);
+    const discarded = await runShop(dataDir, 'events', 'dead', 'discard', before?.id ?? '');
+    const output = kept.map(({ id, consumer }) => `discarded ${id} (${consumer})\n`).join('');
+    expect(discarded).toMatchObject({ code: 0, output });
     expect(await list()).toEqual([]);
   });
 });

@@ -69,7 +69,7 @@ async function newFollower(): Promise<Values> {
   const client = createShop({ baseUrl: shop.url });
   const headers = { Authorization: `Bearer ${values.staffToken}` };
   for (const name of ['Enamel mug', 'Tin mug']) {
-    const body = { name, brand: 'Acme', category: 'kitchen', price: 14.5, stock: 1, status: 'available' } as const;
+    const body = { name, brand: 'Acme', category: 'kitchen', price: 14.5, stock: 1, status: 'active' } as const;
     await client.call.POST('/v1/products', { body, headers });
   }
   return values;
