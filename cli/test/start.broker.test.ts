@@ -94,6 +94,7 @@ it('the command status shows waiting events and dead letters of a running and of
   };
   const expected = [
     { consumer: 'catalogue.inventory', letters: 1, retrying: 0 },
+    { consumer: 'changes.feed', letters: 1, retrying: 0 },
     { consumer: 'notifications.mail', letters: 1, retrying: 0 },
     { consumer: 'orders.effects', letters: 0, retrying: 0 },
   ];

@@ -93,7 +93,7 @@ const overflow = (page: Page): Promise<number> =>
 const everyPart = [
   ...['process gateway', 'broker broker'],
   ...services.flatMap((name) => [`process ${name}`, `schema ${name}`]),
-  ...['queue orders.effects', 'queue catalogue.inventory', 'queue notifications.mail'],
+  ...['queue orders.effects', 'queue catalogue.inventory', 'queue changes.feed', 'queue notifications.mail'],
 ];
 
 describe('the board', () => {

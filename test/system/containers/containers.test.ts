@@ -376,6 +376,7 @@ describe('replicas', () => {
       expect(consumers).toMatchObject({
         'shop.orders.effects': '2',
         'shop.catalogue.inventory': '2',
+        'shop.changes.feed': '2',
         'shop.notifications.mail': '2',
       });
     }, 30_000);
