@@ -1,5 +1,5 @@
 -- The feed of changes. `position` has no gap: the row of `feed` is locked until the transaction that takes a position commits.
--- The service adds the only row when it starts, because a restore needs empty tables.
+-- The service adds the only row when it starts.
 CREATE TABLE feed (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   -- The position of the newest change.

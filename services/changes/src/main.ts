@@ -1,6 +1,6 @@
 // Starts changes.
 import { fileURLToPath } from 'node:url';
-import { startPruning } from '@shop/shared/database';
+import { startPruning, untilAvailable } from '@shop/shared/database';
 import { type BatchHandler, consumers } from '@shop/shared/events';
 import { startService } from '@shop/shared/service';
 import { readEnvironment } from './config.ts';
@@ -18,7 +18,8 @@ await startService({
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readEnvironment,
   async build({ config, database, log, onStop }) {
-    await database.pool.query('INSERT INTO feed DEFAULT VALUES ON CONFLICT DO NOTHING');
+    // No migration adds the row, because a restore needs empty tables.
+    await untilAvailable(() => database.pool.query('INSERT INTO feed DEFAULT VALUES ON CONFLICT DO NOTHING'), log);
     onStop(
       'pruning changes',
       startPruning(database.pool, [{ table: 'changes', since: 'placed_at', hours: keptHours }], log),
