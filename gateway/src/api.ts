@@ -10,6 +10,7 @@ import { actionSchema, type Policy, type Step } from './entry/policy.ts';
 import { sendProblem } from './entry/send-response.ts';
 import { limitFailedAttempts } from './limits/failed-attempts.ts';
 import { type ApiLimit, apiLimitSchema } from './limits/limit-config.ts';
+import type { OpenStreams } from './limits/open-streams.ts';
 import { limitRate } from './limits/rate-limit.ts';
 import type { RateLimitStore } from './limits/rate-limit-store.ts';
 import { limitRefusals } from './limits/refusal-limit.ts';
@@ -21,6 +22,7 @@ export interface ApiOptions {
   readonly folder: string;
   readonly verifier: TokenVerifier;
   readonly store: RateLimitStore;
+  readonly streams: OpenStreams;
   readonly upstreams: UpstreamDirectory;
   /** The maximum size of a request's body, and the deadline for its arrival. */
   readonly guard: GuardOptions;
@@ -40,7 +42,7 @@ const required = actionSchema('api', { contract: { type: 'string' }, limit: apiL
 const schema = { ...required, properties: { ...(required.properties as object), forward: forwardSchema } };
 
 export function api(options: ApiOptions): Policy {
-  const { folder, verifier, store, upstreams, guard, addresses, log } = options;
+  const { folder, verifier, store, streams, upstreams, guard, addresses, log } = options;
   return {
     name: 'api',
     schema,
@@ -55,6 +57,7 @@ export function api(options: ApiOptions): Policy {
         takeFromLimit,
         limitRefusals(store, limit),
         limitFailedAttempts(store, limit, guard.maximumBody),
+        streams.limit(limit),
       ];
       if (target === undefined) {
         return (request, response, next) => {

@@ -5,6 +5,7 @@ import { readProcessSettings, startTelemetry } from '@shop/shared/telemetry';
 import { addressNames, readEnvironment } from './config.ts';
 import { startEngine } from './engine/engine.ts';
 import { watchConfig } from './engine/reload.ts';
+import { OpenStreams } from './limits/open-streams.ts';
 import { openRateLimitStore } from './limits/rate-limit-store.ts';
 import { createPlugin } from './plugin.ts';
 import { listen } from './server/listen.ts';
@@ -24,6 +25,7 @@ await runProcess('gateway', readSettings, async (life, { config, telemetry }) =>
   life.onStop('token verifier', () => verifier.close());
   const store = openRateLimitStore(config.redisUrl, log);
   life.onStop('rate limit store', () => store.close());
+  const streams = new OpenStreams();
   const { mailFolder, mailKey, trustedProxies } = config;
   // After a proxy, every client seems to be on this machine.
   const hasMail = trustedProxies === 0 && mailFolder !== undefined && mailKey !== undefined;
@@ -31,6 +33,7 @@ await runProcess('gateway', readSettings, async (life, { config, telemetry }) =>
     folder: configFolder,
     verifier,
     store,
+    streams,
     guard: config,
     draining: () => draining,
     board: config.board === 'on',
@@ -45,6 +48,7 @@ await runProcess('gateway', readSettings, async (life, { config, telemetry }) =>
   const server = createGatewayServer(plugin.withHelp(engine.handle), config, log);
   const port = await listen(server, config, life, () => {
     draining = true;
+    streams.end();
   });
   const watch = watchConfig(configFolder, engine, log);
   life.onStop('configuration', () => watch.close());

@@ -81,10 +81,4 @@ export class GatewayRequest extends IncomingMessage {
   }
 }
 
-/**
- * The operation that streams the board's data. The stream lasts as long as the page is open, so its duration is not
- * recorded.
- */
-export const boardStream = 'watchBoard';
-
 export type GatewayResponse = ServerResponse<GatewayRequest>;

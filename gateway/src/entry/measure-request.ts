@@ -1,10 +1,10 @@
 // The metric and the span of each request to the gateway.
 import { instruments, isMeasuring, SpanStatusCode, toMethod } from '@shop/shared/telemetry';
-import { boardStream, type GatewayRequest, type GatewayResponse } from './gateway-request.ts';
+import type { GatewayRequest, GatewayResponse } from './gateway-request.ts';
 
 /**
- * Records the duration of the request and ends its span when the response closes. Health probes and the board's stream
- * are not recorded.
+ * Records the duration of the request and ends its span when the response closes. Health probes and streams, which
+ * last until their clients leave, are not recorded.
  */
 export function measureRequest(request: GatewayRequest, response: GatewayResponse): void {
   if (!isMeasuring() && request.span === undefined) return;
@@ -14,7 +14,7 @@ export function measureRequest(request: GatewayRequest, response: GatewayRespons
 function record(request: GatewayRequest, response: GatewayResponse): void {
   const { began, span, operation } = request;
   const status = response.headersSent ? response.statusCode : undefined;
-  if (request.path.startsWith('/health/') || (operation?.operationId === boardStream && status === 200)) return;
+  if (request.path.startsWith('/health/') || (operation?.streams === true && status === 200)) return;
   const attributes = {
     'http.request.method': toMethod(request),
     ...(operation === undefined ? {} : { 'http.route': operation.path }),

@@ -1,6 +1,5 @@
 // The requests through this gateway in the last minute, by operation: count, outcome and duration.
 import type { OperationFigures } from '@shop/web';
-import { boardStream } from './gateway-request.ts';
 import type { Middleware } from './policy.ts';
 
 interface Slice {
@@ -20,13 +19,13 @@ const bounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000]
 export class Traffic {
   readonly #operations = new Map<string, Slice[]>();
 
-  /** Counts every request of an operation when its response closes. */
+  /** Counts every request of an operation when its response closes. The duration of a stream says nothing. */
   readonly middleware: Middleware = (request, response, next) => {
     response.on('close', () => {
-      const id = request.operation?.operationId;
+      const { operation } = request;
       const now = performance.now();
-      if (id !== undefined && id !== boardStream && response.headersSent)
-        this.record(id, response.statusCode, now - request.began, now);
+      if (operation?.streams === false && response.headersSent)
+        this.record(operation.operationId, response.statusCode, now - request.began, now);
     });
     next();
   };

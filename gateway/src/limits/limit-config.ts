@@ -25,6 +25,8 @@ export interface OperationLimit extends FailureBounds, AttemptBounds {
   readonly conflictsPerCaller?: number;
   /** Responses 403 a minute to one account. Each of them may be a password guess by the bearer of a stolen token. */
   readonly forbiddenPerAccount?: number;
+  /** Open event streams of one client network. */
+  readonly streamsPerAddress?: number;
 }
 
 /** The member `limit` of the policy `api`. */
@@ -63,6 +65,7 @@ export const apiLimitSchema = {
           attemptsPerEmailAndAddress: positive,
           conflictsPerCaller: positive,
           forbiddenPerAccount: positive,
+          streamsPerAddress: positive,
         },
         required: ['rate'],
         additionalProperties: false,

@@ -9,6 +9,7 @@ const boundTexts: Readonly<Record<Exclude<keyof OperationLimit, 'rate'>, string>
   attemptsPerEmail: 'attempts a minute for one e-mail address',
   conflictsPerCaller: 'conflicts (409) a minute',
   forbiddenPerAccount: 'refusals with 403 a minute for one account',
+  streamsPerAddress: 'open streams of one address',
 };
 
 /**

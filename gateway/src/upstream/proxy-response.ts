@@ -41,7 +41,8 @@ export class WithheldResponse extends Error {
 
 /**
  * Sends the request to the host and the host's response to the client.
- * @returns the status of the response; undefined when the client closed the connection before that
+ * @returns the status of the response; undefined when the client closed the connection before that. Resolves at the end of
+ * the response, and at the beginning of a stream
  * @throws WithheldResponse when the response exceeds its caller's limit of error responses
  * @throws UpstreamFailure when no byte of a response was sent to the client
  */
@@ -119,6 +120,7 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
     const counted = this.#request.countRefusal?.(status);
     if (counted === undefined) this.#response.writeHead(status, responseHeaders(this.#request, status, fields));
     else this.#sendCounted(counted, controller, status, fields);
+    if (this.#request.operation?.streams === true && counted === undefined) this.#resolve(status);
   }
 
   /** Counts an error response and then sends it, or withholds it. */
@@ -148,6 +150,8 @@ class ResponseProxy implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    // The gateway has ended a stream, because it stops.
+    if (this.#response.writableEnded) return;
     this.#timer.refresh();
     this.#stalled = false;
     if (this.#response.write(chunk) || this.#paused || this.#response.writableLength < bufferedForClient) return;

@@ -35,6 +35,8 @@ export interface OperationOutline {
   readonly maxBytes: number | undefined;
   /** Whether its body is a file and not a JSON value. `maxBytes` may then exceed the maximum of other bodies. */
   readonly takesFile: boolean;
+  /** Whether it responds with an event stream, which lasts until the client leaves. */
+  readonly streams: boolean;
 }
 
 /**
@@ -64,6 +66,7 @@ function outline(document: Node, path: string, item: Node, method: Method): Oper
   const body = dereference(document, operation.requestBody);
   const maxBytes = maxBytesOf(operationId, body);
   const takesFile = isNode(body.content) && !Object.keys(body.content).some(isJson);
+  const streams = isNode(operation.responses) && 'text/event-stream' in contentOf(document, operation.responses['200']);
   return {
     operationId,
     method,
@@ -76,7 +79,12 @@ function outline(document: Node, path: string, item: Node, method: Method): Oper
     represented,
     maxBytes,
     takesFile,
+    streams,
   };
+}
+
+function contentOf(document: Node, response: unknown): Node {
+  return toNode(dereference(document, response).content);
 }
 
 function isJson(mediaType: string): boolean {

@@ -188,9 +188,16 @@ async function handle<Context>(
   const unchanged = operation.conditional && notModified(request.headers, result.etag);
   const answer = unchanged ? { ...result, status: 304 } : result;
   const headers = { ...common, ...challenge };
+  const measure = (): void =>
+    measureAnswer(arrivalAt(response), { method: request.method, route: operation.path, status: answer.status });
+  // An event stream lasts until its client leaves. Its connection closes with it, because it may end while the process stops.
+  if (operation.streams) {
+    measure();
+    response.shouldKeepAlive = false;
+  }
   if (answer.stream === undefined) send(response, answer, headers, compressed?.gzip);
   else await sendStream(response, answer, answer.stream, headers);
-  measureAnswer(arrivalAt(response), { method: request.method, route: operation.path, status: answer.status });
+  if (!operation.streams) measure();
 }
 
 /** Returns a signal that aborts when the connection closes before the whole response was sent. */

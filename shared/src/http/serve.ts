@@ -16,6 +16,8 @@ export interface ServeOptions {
   readonly drain: number;
   readonly health: Health;
   readonly life: ProcessLife;
+  /** Ends the responses that would last until their clients leave. Called when the process stops. */
+  readonly endStreams?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -29,6 +31,8 @@ const maxHeaderSize = 2 * 65_536 + 8_192;
  * leaves 1.75 s of the 10 s of a process for the parts that stop afterwards, such as the sender of e-mails.
  */
 const stopWithin = 8_250;
+/** Milliseconds after `drain` in which clients read the rest of their streams. Some clients do not read. */
+const readWithin = 3_000;
 
 /**
  * Serves the application until the process stops. Then, for `drain` milliseconds, it reports that it is not ready and
@@ -37,7 +41,8 @@ const stopWithin = 8_250;
  * @returns the port that it listens on
  * @throws StartError when the port is taken or not allowed
  */
-export async function serve(app: RequestListener, { host, port, drain, health, life }: ServeOptions): Promise<number> {
+export async function serve(app: RequestListener, options: ServeOptions): Promise<number> {
+  const { host, port, drain, health, life, endStreams } = options;
   // The service closes idle connections later than a gateway does, so that the service never closes one first.
   const times = { keepAliveTimeout: 65_000, requestTimeout: 30_000, headersTimeout: 10_000 };
   const server = createServer({ ...times, maxHeaderSize }, app);
@@ -45,7 +50,8 @@ export async function serve(app: RequestListener, { host, port, drain, health, l
   await listen(server, host, port);
   life.onStop('HTTP server', async () => {
     health.drain();
-    await closeServer(server, { drain, within: stopWithin });
+    const within = endStreams === undefined ? stopWithin : Math.min(drain + readWithin, stopWithin);
+    await Promise.all([endStreams?.(), closeServer(server, { drain, within })]);
   });
   const address = server.address() as AddressInfo;
   life.log.info({ host, port: address.port }, 'listening');

@@ -55,7 +55,7 @@ export interface ServiceParts<Context, Consumer extends ConsumerName> {
   readonly consume?: { readonly name: Consumer; readonly handlers: HandlersOf<Consumer> };
   /** Whether the service cannot work without the broker. It is then not ready while the broker is unavailable. */
   readonly needsBroker?: boolean;
-  /** Ends the responses that would last until their clients leave. Called before the HTTP server stops. */
+  /** Ends the responses that would last until their clients leave. Called when the process stops. */
   readonly endStreams?: () => Promise<void>;
 }
 
@@ -108,8 +108,8 @@ export function startService<Config extends ServiceConfig, Context, Consumer ext
 
     const { operations, context, cache } = parts;
     const app = createApp({ name, contract, operations, context, cache, ...callers, health, log });
-    await serve(app, { host: config.host, port: config.port, drain: config.drain, health, life });
-    if (parts.endStreams !== undefined) life.onStop('streams', parts.endStreams);
+    const { host, port, drain } = config;
+    await serve(app, { host, port, drain, health, life, endStreams: parts.endStreams });
   });
 }
 
