@@ -330,10 +330,35 @@ describe('a healthy shop', () => {
     }, settledWithin);
     const doctor = await runShop(dataDir, 'doctor');
     expect(doctor).toMatchObject({ code: 0, complaints: '' });
-    for (const check of ['gateway', 'orders', 'locale', 'clock', 'migrations catalogue', 'signing keys', 'events']) {
+    for (const check of [
+      'gateway',
+      'orders',
+      'locale',
+      'clock',
+      'migrations catalogue',
+      'signing keys',
+      'events',
+      'feed',
+    ]) {
       expect(doctor.output).toMatch(new RegExp(`^${check} +ok `, 'm'));
     }
     expect(doctor.output).not.toContain('\u001b');
+  });
+
+  it('the doctor names a change that waits for the event before it for more than a minute', async () => {
+    const held = newId();
+    await query(
+      'changes',
+      `INSERT INTO changes (event_id, source, type, subject, sequence, previous_sequence, happened_at, kind, resource_id, arrived_at)
+       VALUES ($1, '/orders', 'order.shipped.v1', $1, 5, 3, now(), 'order', $1, now() - interval '61 s')`,
+      [held],
+    );
+    const { code, output } = await runShop(dataDir, 'doctor');
+    expect(code).toBe(0);
+    expect(output).toMatch(
+      new RegExp(`^feed +warning +order\\.shipped\\.v1 of ${held} waits for event 3 of /orders since \\d+ s$`, 'm'),
+    );
+    await query('changes', 'DELETE FROM changes WHERE event_id = $1', [held]);
   });
 
   it('a healthy shop shows its processes while its database does not respond', async () => {

@@ -6,6 +6,7 @@ import { operatorEnvironment } from './processes.ts';
 export const operators = {
   accounts: () => import('@shop/accounts/operator'),
   catalogue: () => import('@shop/catalogue/operator'),
+  changes: () => import('@shop/changes/operator'),
   notifications: () => import('@shop/notifications/operator'),
   orders: () => import('@shop/orders/operator'),
 } as const;

@@ -8,6 +8,8 @@ import { addEvents } from './feed/add-events.ts';
 import { ChangeReader } from './feed/change-reader.ts';
 import type { FeedEventType } from './feed/changed-resource.ts';
 import { openFeedCursors } from './feed/feed-cursors.ts';
+import { observeHeldChanges } from './feed/held-changes.ts';
+import { LiveStreams } from './feed/live-streams.ts';
 import { operations } from './operations.ts';
 
 const keptHours = 7 * 24;
@@ -24,12 +26,14 @@ await startService({
       'pruning changes',
       startPruning(database.pool, [{ table: 'changes', since: 'placed_at', hours: keptHours }], log),
     );
+    observeHeldChanges(database);
     const reader = new ChangeReader(database, log);
+    const streams = new LiveStreams();
     const handler: BatchHandler<FeedEventType> = { handleAll: (events, tx) => addEvents(tx, events) };
     const handlers = Object.fromEntries(consumers[consumer].map((type) => [type, handler]));
     return {
       operations,
-      context: { reader, cursors: openFeedCursors(config.cursorKeys) },
+      context: { reader, cursors: openFeedCursors(config.cursorKeys), streams },
       endStreams: () => reader.close(),
       consume: { name: consumer, handlers: handlers as Record<FeedEventType, typeof handler> },
     };

@@ -5,7 +5,7 @@ import { type Counter, createNoopMeter, type Meter, type ObservableResult } from
 
 /** Seconds. The boundaries of the conventions with two finer ones, because most responses take a few milliseconds. */
 const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Seconds between a COMMIT and its event in the queue. */
+/** Seconds between a COMMIT and its event in the queue, or in the feed. */
 const delays = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /** Seconds for which a page is cached. */
@@ -24,6 +24,7 @@ function createInstruments(meter: Meter) {
     relayBatches: count('shop.relay.batches', '{batch}', 'Batches of the outbox that the relay published.'),
     relayEvents: count('shop.relay.events', '{event}', 'Events that the relay published, by what became of them.'),
     outboxDelay: seconds('shop.outbox.delay', 'From the change to its event in the queue.', delays),
+    feedDelay: seconds('shop.changes.delay', 'From the change to its place in the feed.', delays),
     deliveries: count('shop.deliveries', '{delivery}', 'Deliveries to a consumer, by what it made of them.'),
     queueLosses: count('shop.queue.losses', '{queue}', 'Queues of a consumer that were deleted with their events.'),
     orders: count('shop.orders', '{order}', 'Orders that were placed, refused or changed their status.'),

@@ -1,6 +1,7 @@
 // Adds events to the feed, each subject in the order of its versions.
 import { sql, type Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
+import { instruments } from '@shop/shared/telemetry';
 import { type FeedEventType, toChangedResource } from './changed-resource.ts';
 
 /**
@@ -35,7 +36,11 @@ export async function addEvents(tx: Transaction, events: readonly ShopEvent<Feed
   // The statements after this one see what the transactions before this one placed.
   await sql(tx, 'SELECT FROM feed FOR UPDATE');
   // A round places one event of each subject. The next event of the subject may have waited for it.
-  while ((await placeEvents(tx)) > 0);
+  for (let delays = await placeEvents(tx); delays.length > 0; delays = await placeEvents(tx)) {
+    tx.afterCommit(() => {
+      for (const delay of delays) instruments.feedDelay.record(delay);
+    });
+  }
 }
 
 /** The largest number of events that one statement places. */
@@ -44,9 +49,10 @@ const batchSize = 500;
 /**
  * Gives positions to events whose predecessor has one. The predecessors of a subject that is older than the feed may never
  * arrive.
+ * @returns the seconds since each of the changes happened
  */
-async function placeEvents(tx: Transaction): Promise<number> {
-  const [placed] = await sql<{ count: number }>(
+async function placeEvents(tx: Transaction): Promise<readonly number[]> {
+  const [placed] = await sql<{ delays: readonly number[] | null }>(
     tx,
     `WITH ready AS (
        SELECT DISTINCT ON (c.subject, c.source) c.event_id, c.subject, c.source, c.sequence, c.arrived_at,
@@ -61,14 +67,15 @@ async function placeEvents(tx: Transaction): Promise<number> {
          data = CASE WHEN r.is_public THEN data END
        FROM feed, (SELECT *, row_number() OVER (ORDER BY arrived_at, event_id) AS n FROM ready) r
        WHERE c.event_id = r.event_id
-       RETURNING c.position),
+       RETURNING extract(epoch FROM clock_timestamp() - c.happened_at)::float8 AS delay),
      known AS (
        INSERT INTO subjects AS s (subject, source, sequence, is_public)
        SELECT subject, source, sequence, is_public FROM ready
        ON CONFLICT (subject, source) DO UPDATE
        SET sequence = greatest(s.sequence, excluded.sequence), is_public = excluded.is_public)
-     UPDATE feed SET head = head + (SELECT count(*) FROM placed) RETURNING (SELECT count(*)::int FROM placed) AS count`,
+     UPDATE feed SET head = head + (SELECT count(*) FROM placed)
+     RETURNING (SELECT array_agg(greatest(delay, 0)) FROM placed) AS delays`,
     [batchSize],
   );
-  return placed?.count ?? 0;
+  return placed?.delays ?? [];
 }

@@ -31,7 +31,9 @@ export const followChanges: Operation<'followChanges'> = async (request, context
   return {
     status: 200,
     headers: { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
-    stream: follow({ context, filter, signal: request.signal, isCallerValid: () => request.isCallerValid() }, after),
+    stream: context.streams.count(
+      follow({ context, filter, signal: request.signal, isCallerValid: () => request.isCallerValid() }, after),
+    ),
   };
 };
 
