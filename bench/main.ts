@@ -2,6 +2,7 @@
 
 /** Each file's default export takes the arguments after the name. */
 const benchmarks: Readonly<Record<string, string>> = {
+  changes: './changes.ts',
   collections: './collections.ts',
   gateway: './gateway.ts',
   hostile: './hostile.ts',

@@ -7,7 +7,8 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 
 /** Copies the configuration with limits a million times as high. @returns the folder */
 export function unlimitedConfig(folder: string): Promise<string> {
-  const limits = /\b(steady|reserve|failuresPer\w+|attemptsPer\w+|conflictsPer\w+|forbiddenPer\w+|streamsPer\w+): (\d+)/g;
+  const limits =
+    /\b(steady|reserve|failuresPer\w+|attemptsPer\w+|conflictsPer\w+|forbiddenPer\w+|streamsPer\w+): (\d+)/g;
   return copyConfig(folder, (text) => text.replaceAll(limits, '$1: $2000000'));
 }
 

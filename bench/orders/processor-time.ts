@@ -10,6 +10,29 @@ export function processorTime(ancestor: number): number {
 
 /** The same by part: the name of a process of the shop, `PostgreSQL`, `RabbitMQ`, or `others`. */
 export function processorTimes(ancestor: number): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
+  for (const { part, ticks } of processesBelow(ancestor))
+    times.set(part, (times.get(part) ?? 0) + ticks * millisecondsPerTick);
+  return times;
+}
+
+/** Megabytes of resident memory, by part. */
+export function residentMemory(ancestor: number): ReadonlyMap<string, number> {
+  const memory = new Map<string, number>();
+  for (const { pid, part } of processesBelow(ancestor)) {
+    const kilobytes = Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
+    memory.set(part, (memory.get(part) ?? 0) + kilobytes / 1_024);
+  }
+  return memory;
+}
+
+interface Descendant {
+  readonly pid: number;
+  readonly part: string;
+  readonly ticks: number;
+}
+
+function processesBelow(ancestor: number): Descendant[] {
   const children = new Map<number, { pid: number; ticks: number }[]>();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
@@ -19,16 +42,9 @@ export function processorTimes(ancestor: number): ReadonlyMap<string, number> {
     const ticks = [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index] ?? 0), 0);
     children.set(parent, [...(children.get(parent) ?? []), { pid: Number(name), ticks }]);
   }
-  const times = new Map<string, number>();
-  const add = (parent: number): void => {
-    for (const { pid, ticks } of children.get(parent) ?? []) {
-      const part = findPart(pid);
-      times.set(part, (times.get(part) ?? 0) + ticks * millisecondsPerTick);
-      add(pid);
-    }
-  };
-  add(ancestor);
-  return times;
+  const descend = (parent: number): Descendant[] =>
+    (children.get(parent) ?? []).flatMap(({ pid, ticks }) => [{ pid, part: findPart(pid), ticks }, ...descend(pid)]);
+  return descend(ancestor);
 }
 
 function findPart(pid: number): string {

@@ -16,6 +16,8 @@ export interface BenchShop {
   readonly customers: readonly string[];
   /** A connection of the catalogue's role. */
   readonly catalogue: pg.Client;
+  /** A connection of the role of changes. */
+  readonly changes: pg.Client;
   /** The address of each process and of its metrics. */
   readonly processes: Readonly<Record<string, string>>;
   readonly metrics: Readonly<Record<string, string>>;
@@ -87,7 +89,7 @@ export async function openShop(
     const shop = await launching;
     await shop.ready;
     const { databases, processes, metrics } = await runningShop(dataDir);
-    const connect = async (name: Waiting): Promise<pg.Client> => {
+    const connect = async (name: Waiting | 'changes'): Promise<pg.Client> => {
       const client = await connectTo(databases[name]);
       clients.push(client);
       return client;
@@ -106,6 +108,7 @@ export async function openShop(
       products: rows.map(({ id }) => id),
       customers: tokens,
       catalogue: await connect('catalogue'),
+      changes: await connect('changes'),
       processes,
       metrics,
       post,
