@@ -293,7 +293,7 @@ describe('the trace of an order', () => {
       new Set(['catalogue', 'notifications']),
     ]);
     const { status: ready, body: health } = await client.get('/health/ready');
-    const checks = { accounts: 'ok', orders: 'ok', catalogue: 'ok' };
+    const checks = { accounts: 'ok', orders: 'ok', changes: 'ok', catalogue: 'ok' };
     expect([ready, health]).toEqual([200, { status: 'ready', checks }]);
   });
 
