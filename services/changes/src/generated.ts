@@ -121,8 +121,6 @@ export interface operations {
             /** @description The stream. */
             readonly 200: {
                 headers: {
-                    /** @description `no`: a proxy sends each event when it arrives. */
-                    readonly "X-Accel-Buffering"?: "no";
                     readonly [name: string]: unknown;
                 };
                 content: {

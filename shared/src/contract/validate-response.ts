@@ -33,6 +33,8 @@ const everywhere = new Set([
   'sunset',
   // A deprecated operation adds this header, also to its errors.
   'link',
+  // A stream has this header, which is for proxies.
+  'x-accel-buffering',
   // An operation with an optional token adds this header when it ignores an invalid token.
   'www-authenticate',
 ]);
