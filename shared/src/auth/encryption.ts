@@ -1,5 +1,5 @@
 // Authenticated encryption of short strings with secrets from the environment: AES-256-GCM.
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import type { Secrets } from '../runtime/index.ts';
 
 export interface Encryption {
@@ -20,7 +20,8 @@ const tagBytes = 16;
  * @param purpose the use of the encrypted values; each purpose has a separate key
  */
 export function createEncryption([first, ...others]: Secrets, purpose: string): Encryption {
-  const keyOf = (secret: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
+  const keyOf = (secret: string): KeyObject =>
+    createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', purpose, 32)));
   const key = keyOf(first);
   const keys = [key, ...others.map(keyOf)];
   return {
@@ -46,7 +47,7 @@ export function createEncryption([first, ...others]: Secrets, purpose: string): 
 }
 
 /** @throws Error when the bytes were not encrypted with this key and label */
-function decryptWith(key: Buffer, bytes: Buffer, label: string): string {
+function decryptWith(key: KeyObject, bytes: Buffer, label: string): string {
   const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes })
     .setAAD(Buffer.from(label))
     .setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));

@@ -212,6 +212,27 @@ describe('refunds', () => {
     expect(await refundsOf(orderId)).toMatchObject([{ status: 'failed' }, { status: 'succeeded' }]);
   });
 
+  it('the adapter tries a refund that Stripe did not accept until it is paid, also long after the order changed', async () => {
+    const { customer, orderId, totalCost } = await paidOrder();
+    await shop.standIn.act('unavailable', { value: true });
+    await shop.cancel(customer, orderId);
+    const attempts = (): number => shop.output().split(`The refund for the order ${orderId} is tried again`).length - 1;
+    await shop.eventually(() => expect(attempts()).toBeGreaterThan(0));
+    // These effects change the order.
+    await shop.eventually(async () =>
+      expect((await customer.client.orders.get(orderId)).cancellation).toMatchObject({
+        stockReleased: { state: 'done' },
+        customerNotified: { state: 'done' },
+      }),
+    );
+    await shop.database.query("UPDATE orders SET updated_at = updated_at - interval '1 hour' WHERE id = $1", [orderId]);
+    // Each of the two adapters may have read the order before it was changed.
+    const before = attempts();
+    await shop.eventually(() => expect(attempts()).toBeGreaterThan(before + 2));
+    await shop.standIn.act('unavailable', { value: false });
+    await shop.becomes(customer, orderId, { status: 'refunded', refunded: totalCost });
+  });
+
   it('the adapter leaves an order to a person after three failed refunds', async () => {
     const { customer, orderId, totalCost } = await paidOrder();
     await shop.standIn.act('hold', { value: true });
