@@ -7,6 +7,7 @@ import { booksOf } from '../../../services/orders/test/payment-books.ts';
 import { isUnchecked, lateMails } from './checked.ts';
 import type { Deployment } from './deployment.ts';
 import { effectViolations } from './effects.ts';
+import { feedViolations } from './feed-checks.ts';
 import type { Journal } from './journal.ts';
 import { priceViolations } from './price-checks.ts';
 
@@ -28,6 +29,7 @@ export async function violations(
     ...(await priceViolations(system, journal)),
     ...(await effectViolations(system)),
     ...(await lateMails(system)),
+    ...(await feedViolations(system.admin)),
   ];
 }
 

@@ -86,10 +86,11 @@ export const processFaults: readonly Fault[] = [
   crash('between reservation and order', ['orders'], 'service'),
   abandonedOrder,
   crash('after publish before mark', ['orders', 'catalogue', 'notifications', 'accounts'], 'service'),
-  crash("after the handler's COMMIT before the ack", ['orders', 'catalogue', 'notifications'], 'service'),
+  crash("after the handler's COMMIT before the ack", ['orders', 'catalogue', 'notifications', 'changes'], 'service'),
   crash('after the e-mail before its mark', ['notifications'], 'nothing'),
   killed('one catalogue process is killed', 'service', (system) => system.processes('catalogue').slice(0, 1)),
   killed('one orders process is killed', 'service', (system) => system.processes('orders').slice(1)),
+  killed('the processes of changes are killed', 'nothing', (system) => system.processes('changes')),
   killed('the gateway is killed', 'gateway', (system) => system.processes('gateway')),
   {
     ...killed('all processes are killed at once and start in any order', 'gateway', (system) => system.all()),

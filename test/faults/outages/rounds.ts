@@ -8,10 +8,11 @@ import { keepStates } from './checked.ts';
 import { violations } from './checker.ts';
 import type { Deployment } from './deployment.ts';
 import { type Fault, pause } from './fault.ts';
+import { Follower } from './follower.ts';
 import { isFailure, type Journal, type Recorded } from './journal.ts';
 import { openSale } from './prices.ts';
 import { addProducts } from './products.ts';
-import { createRandom } from './random.ts';
+import { createRandom, type Random } from './random.ts';
 import { keepReading } from './readers.ts';
 import { untilQuiet } from './unrest.ts';
 
@@ -122,6 +123,13 @@ export class Rounds<S extends Deployment> {
     ];
   }
 
+  async #startFollower(random: Random): Promise<Follower> {
+    const { gatewayUrl, admin, buyers } = this.#system;
+    const follower = new Follower(gatewayUrl, admin, random.pick(buyers));
+    await follower.start(random);
+    return follower;
+  }
+
   /**
    * Injects the fault while customers shop, and finds out whether the shop recovers in time and nothing is lost.
    * @param paceBefore the slowness of the machine before the round. The time limits of the round follow it.
@@ -134,6 +142,7 @@ export class Rounds<S extends Deployment> {
     const random = createRandom(seed);
     const { gatewayUrl, buyers, payer, staff } = system;
     const sale = await openSale(gatewayUrl, staff, productIds, seed);
+    const follower = await this.#startFollower(random);
     const began = performance.now();
     const shopping = startShopping({ gatewayUrl, buyers, payer, productIds, seed, sale });
     const { journal } = shopping;
@@ -162,7 +171,7 @@ export class Rounds<S extends Deployment> {
     }
     const stopped = performance.now();
     const answers = [...this.#journal.answers.splice(0), ...journal.answers];
-    const violations = await this.#violationsBeside(moving);
+    const violations = [...(await this.#violationsBeside(moving)), ...(await follower.end())];
     const checked = performance.now();
     await fault.removeEffects?.(system);
     const replaced = system.mails.replaced();
