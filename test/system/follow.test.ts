@@ -142,3 +142,24 @@ it('copies of products and orders equal the lists after changes by several write
     expect(all).toEqual(byId(await Array.fromAsync(staff.orders({ accountId: 'all' }))));
   }, 60_000);
 });
+
+it('a stream of live updates ends with an event when its session ends', async () => {
+  const email = 'ada@shop.example';
+  await register(email);
+  const send = (method: string, path: string, token?: string, body?: object) =>
+    fetch(`${shop.gateway}${path}`, {
+      method,
+      headers: {
+        ...(token && { Authorization: `Bearer ${token}` }),
+        ...(body && { 'Content-Type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const { access_token: token } = (await (await send('POST', '/v1/tokens', undefined, { email, password })).json()) as {
+    readonly access_token: string;
+  };
+  const stream = await send('GET', '/v1/changes/live', token);
+  const { items } = (await (await send('GET', '/v1/sessions', token)).json()) as { items: readonly { id: string }[] };
+  for (const { id } of items) await send('DELETE', `/v1/sessions/${id}`, token);
+  expect(await stream.text()).toMatch(/event: end\ndata: {"code":"unauthenticated"[^\n]+}\n\n$/);
+});
