@@ -47,11 +47,12 @@ const allSettings = `
   SELECT version.version, id, kind, body FROM pricing_settings_version AS version
   LEFT JOIN pricing_settings AS setting ON archived_at IS NULL AND code IS NULL ORDER BY id`;
 
+/** The inner subquery hides the number of ids from the planner. Otherwise PostgreSQL plans each execution. */
 const discountOfCode = {
   name: 'discount-of-code',
   text: `SELECT id, body, ${usesColumns('id', '$3')} FROM (
       SELECT id, body FROM pricing_settings WHERE code = $1 AND archived_at IS NULL
-      UNION ALL SELECT unnest($2::uuid[]), NULL
+      UNION ALL SELECT unnest((SELECT $2::uuid[])), NULL
     ) AS discount`,
 };
 
