@@ -13,6 +13,7 @@ import { guideHtml } from './guide-page.ts';
 import { llmsText } from './llms.ts';
 import { overviewHtml, referenceHtml } from './overview-page.ts';
 import { type PublishedContract, publishedDocument } from './published-document.ts';
+import { exampleRequest } from './reference/example-request.ts';
 import { operationHtml } from './reference/operation-page.ts';
 import { operationsByTag, operationViews } from './reference/operation-view.ts';
 import { searchIndex } from './search-index.ts';
@@ -52,14 +53,16 @@ export function createDocumentation(sources: DocumentationSources, assets: Asset
   const stylesheet = (name: 'guide.css' | 'reference.css'): string =>
     `<link rel="stylesheet" href="${assets.addressOf(name)}">\n`;
   const guideHead = stylesheet('guide.css');
-  const referenceHead = `${stylesheet('reference.css')}<script type="module" src="${assets.addressOf('try.js')}"></script>\n`;
+  const formScript = `<script type="module" src="${assets.addressOf('try.js')}"></script>\n`;
 
   const overview = { title: 'Documentation', address: '/docs', section: '', head: guideHead };
   add(overview, () => overviewHtml(chapters, serviceNames));
   const { address: reference } = sections.reference;
   add({ title: 'Reference', address: reference, head: guideHead }, () => referenceHtml(tags));
   for (const operation of operations) {
-    const page = { title: operation.summary, address: operation.address, section: reference, head: referenceHead };
+    // The page of a stream has no form.
+    const head = `${stylesheet('reference.css')}${exampleRequest(operation).streams ? '' : formScript}`;
+    const page = { title: operation.summary, address: operation.address, section: reference, head };
     add(page, () => operationHtml(document, operation));
   }
   for (const { section, guides: ofSection } of chapters)
