@@ -1153,6 +1153,193 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/changes/{changeId}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See why webhooks got a change or not
+         * @description One item for each webhook of the caller: whether it follows the change, why not, and every attempt to send it. Attempts are
+         *     kept for 7 days.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's webhooks
+         * @description All of them, the oldest first. An account or a machine has at most 20.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Add a webhook
+         * @description Sends the changes from now on that the caller sees, as in the feed, to an address. The response has the secret of the
+         *     signatures, once. The first request is a signed `ping`; the changes follow when the endpoint has answered it with 2xx. The address has the scheme
+         *     https and the port 443 or 8443, and its name leads to public addresses only.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        /** View a webhook */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook
+         * @description Nothing is sent any more, and its attempts are deleted.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook
+         * @description JSON merge patch (RFC 7396). `status` pauses a webhook, or continues it where it stood. A new `url` has to answer a ping first.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a ping
+         * @description Sends a signed `ping` soon. `attempts` shows its outcome.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send changes again
+         * @description Sends all changes again that happened since a time, in order, with the same `webhook-id`. Changes are kept for 7 days.
+         */
+        post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret
+         * @description For 24 hours, requests are signed with the new and the former secret. The response has the new one, once.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the newest attempts
+         * @description The 50 newest requests to the endpoint, the newest first.
+         */
+        get: operations["listAttempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/webhook-keys.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The public keys of webhooks
+         * @description The keys of the HTTP message signatures (RFC 9421) of webhooks, as a JWK Set (RFC 7517).
+         */
+        get: operations["getWebhookKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/products": {
         parameters: {
             query?: never;
@@ -3294,6 +3481,30 @@ export interface components {
             tracking_number?: string;
             tracking_url?: string;
         };
+        Attempt: {
+            /**
+             * Format: uuid
+             * @description The `webhook-id` of the request. For a change it is the `id` of the event.
+             */
+            messageId: string;
+            /** @enum {unknown} */
+            kind: "change" | "ping" | "reset";
+            startedAt: components["schemas"]["Time"];
+            /** Format: int32 */
+            milliseconds: number;
+            /**
+             * Format: int32
+             * @description The HTTP status. Absent without a response.
+             */
+            status?: number;
+            /** @description Why the attempt failed. Absent for a success. */
+            error?: string;
+            /** @description The first 1 KiB of the response. */
+            answer?: string;
+        };
+        Attempts: {
+            items: components["schemas"]["Attempt"][];
+        };
         /** @description A CloudEvent 1.0 in the JSON format. */
         Change: {
             /** @constant */
@@ -3349,6 +3560,117 @@ export interface components {
             nextCursor: string;
             /** @description Whether further changes are known. The caller may not see them. */
             hasMore: boolean;
+        };
+        Deliveries: {
+            items: components["schemas"]["Delivery"][];
+        };
+        Delivery: {
+            webhookId: components["schemas"]["Id"];
+            url: string;
+            /**
+             * @description `waiting`: the webhook has not reached the change. `parked`: the change, or one before it of the same subject, failed and is sent again.
+             *     `given-up`: it failed for 3 days. `collapsed`: a newer change of the subject was sent instead. `not-followed`: the webhook does not follow the type. `not-visible`: its owner does
+             *     not see the change. `too-old`: the webhook began after the change.
+             * @enum {unknown}
+             */
+            state: "delivered" | "waiting" | "parked" | "given-up" | "collapsed" | "not-followed" | "not-visible" | "too-old";
+            nextAttemptAt?: components["schemas"]["Time"];
+            attempts: components["schemas"]["Attempt"][];
+        };
+        /** @description The types of resources. */
+        FollowedTypes: ("account" | "discount" | "order" | "product" | "return" | "shipping-method" | "tax-rate")[];
+        /**
+         * @example {
+         *       "url": "https://warehouse.example/shop",
+         *       "types": [
+         *         "order",
+         *         "return"
+         *       ]
+         *     }
+         */
+        NewWebhook: {
+            url: components["schemas"]["WebhookUrl"];
+            types: components["schemas"]["FollowedTypes"];
+            /**
+             * @description Whether only the newest of several waiting changes of a subject is sent.
+             * @default false
+             */
+            collapse?: boolean;
+        };
+        /**
+         * @example {
+         *       "from": "2026-11-28T08:00:00Z"
+         *     }
+         */
+        Replay: {
+            /**
+             * Format: date-time
+             * @description The time at which the feed got the first change to send again.
+             */
+            from: string;
+        };
+        Webhook: {
+            id: components["schemas"]["Id"];
+            url: string;
+            types: components["schemas"]["FollowedTypes"];
+            collapse: boolean;
+            /**
+             * @description `unverified`: a ping has not been answered with 2xx. `paused`: by its owner. `suspended`: without a success for 3 days; a
+             *     request once an hour finds out whether the endpoint answers again. `ended`: the endpoint answered 410.
+             * @enum {unknown}
+             */
+            status: "unverified" | "active" | "paused" | "suspended" | "ended";
+            failingSince?: components["schemas"]["Time"];
+            createdAt: components["schemas"]["Time"];
+            updatedAt: components["schemas"]["Time"];
+        };
+        WebhookKeys: {
+            keys: {
+                /** @constant */
+                kty: "OKP";
+                /** @constant */
+                crv: "Ed25519";
+                x: string;
+                kid: string;
+                /** @constant */
+                use: "sig";
+                /** @constant */
+                alg: "EdDSA";
+            }[];
+        };
+        /**
+         * @example {
+         *       "status": "paused"
+         *     }
+         */
+        WebhookPatch: {
+            url?: components["schemas"]["WebhookUrl"];
+            types?: components["schemas"]["FollowedTypes"];
+            collapse?: boolean;
+            /** @enum {unknown} */
+            status?: "active" | "paused";
+        };
+        /** @example https://warehouse.example/shop */
+        WebhookUrl: string;
+        WebhookWithSecret: {
+            id: components["schemas"]["Id"];
+            url: string;
+            types: components["schemas"]["FollowedTypes"];
+            collapse: boolean;
+            /**
+             * @description `unverified`: a ping has not been answered with 2xx. `paused`: by its owner. `suspended`: without a success for 3 days; a
+             *     request once an hour finds out whether the endpoint answers again. `ended`: the endpoint answered 410.
+             * @enum {unknown}
+             */
+            status: "unverified" | "active" | "paused" | "suspended" | "ended";
+            failingSince?: components["schemas"]["Time"];
+            createdAt: components["schemas"]["Time"];
+            updatedAt: components["schemas"]["Time"];
+            /** @description The key of the signatures of Standard Webhooks: `whsec_` and 32 bytes in Base64. */
+            secret: string;
+        };
+        Webhooks: {
+            items: components["schemas"]["Webhook"][];
         };
         /**
          * @description The product is archived. Returned only to callers with `catalogue:write`, and absent when it is not archived.
@@ -4292,7 +4614,7 @@ export interface components {
             };
         };
         /** @description The condition of `If-Match` or `If-None-Match` does not hold. */
-        AccountsPreconditionFailed: {
+        PreconditionFailed: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4489,7 +4811,7 @@ export interface components {
         /** @description `order-already-shipped`; `units-not-in-order`, listing every line that has more units than the order; or `request-in-progress`. The order is unchanged. */
         CancelConflict: {
             headers: {
-                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Retry-After": components["headers"]["OrdersRetryAfterInProgress"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
@@ -4634,7 +4956,7 @@ export interface components {
         /** @description `discount-code-exists`: another discount has the code; or `request-in-progress`: the first request with this idempotency key is still in progress. Nothing was changed. */
         NewDiscountConflict: {
             headers: {
-                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Retry-After": components["headers"]["OrdersRetryAfterInProgress"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
@@ -4648,7 +4970,7 @@ export interface components {
         /** @description `invalid-transition`, when the order has not shipped; `return-period-ended`, with the day of the end; `units-not-in-order`, listing every line with more units than can be returned; or `request-in-progress`. Nothing was recorded. */
         NewReturnConflict: {
             headers: {
-                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Retry-After": components["headers"]["OrdersRetryAfterInProgress"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
@@ -4662,7 +4984,7 @@ export interface components {
         /** @description `tax-rate-exists`: another rate has the same country, region, category and beginning; or `request-in-progress`: the first request with this idempotency key is still in progress. Nothing was changed. */
         NewTaxRateConflict: {
             headers: {
-                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Retry-After": components["headers"]["OrdersRetryAfterInProgress"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
@@ -4737,7 +5059,7 @@ export interface components {
          */
         OrderConflict: {
             headers: {
-                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Retry-After": components["headers"]["OrdersRetryAfterInProgress"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
@@ -4783,7 +5105,7 @@ export interface components {
          */
         PaymentConflict: {
             headers: {
-                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Retry-After": components["headers"]["OrdersRetryAfterInProgress"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
@@ -4794,22 +5116,10 @@ export interface components {
                 };
             };
         };
-        /** @description The condition of `If-Match` or `If-None-Match` does not hold. */
-        OrdersPreconditionFailed: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {string} */
-                    code: "precondition-failed";
-                };
-            };
-        };
         /** @description `invalid-transition`; `units-not-in-order`, listing every line with more units than the return has; or `request-in-progress`. The return is unchanged. */
         ReceivedReturnConflict: {
             headers: {
-                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Retry-After": components["headers"]["OrdersRetryAfterInProgress"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
@@ -4836,7 +5146,7 @@ export interface components {
         /** @description `refund-exceeds-due`, with both amounts, or `request-in-progress`. Nothing was recorded. */
         RefundConflict: {
             headers: {
-                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Retry-After": components["headers"]["OrdersRetryAfterInProgress"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
@@ -4850,7 +5160,7 @@ export interface components {
         /** @description `request-in-progress`: the first request with this idempotency key is still in progress. */
         RequestInProgress: {
             headers: {
-                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Retry-After": components["headers"]["OrdersRetryAfterInProgress"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
@@ -4864,7 +5174,7 @@ export interface components {
         /** @description `invalid-transition`, or `request-in-progress`. The return is unchanged. */
         ReturnConflict: {
             headers: {
-                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Retry-After": components["headers"]["OrdersRetryAfterInProgress"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
@@ -4931,7 +5241,7 @@ export interface components {
         /** @description `invalid-transition`, `payment-due` (process only), `stock-missing` (ship only), or `request-in-progress`. The order is unchanged. */
         TransitionConflict: {
             headers: {
-                "Retry-After": components["headers"]["RetryAfterInProgress"];
+                "Retry-After": components["headers"]["OrdersRetryAfterInProgress"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
@@ -4957,6 +5267,19 @@ export interface components {
                 };
             };
         };
+        /** @description The access token does not have the required scope. */
+        ChangesForbidden: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "forbidden";
+                };
+            };
+        };
         /** @description `invalid-request` or `invalid-cursor`: the request is not valid. Every fault is listed. */
         ChangesInvalidRequest: {
             headers: {
@@ -4969,15 +5292,29 @@ export interface components {
                 };
             };
         };
-        /** @description The condition of `If-Match` does not hold, because the response has no version. */
-        ChangesPreconditionFailed: {
+        /** @description `webhook-limit`: the caller has 20 webhooks; or `request-in-progress`: the first request with this idempotency key is still in progress. */
+        NewWebhookConflict: {
+            headers: {
+                "Retry-After": components["headers"]["ChangesRetryAfterInProgress"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "request-in-progress";
+                };
+            };
+        };
+        /** @description `not-found`: the caller has no such webhook. */
+        NoSuchWebhook: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code: "precondition-failed";
+                    code: "not-found";
                 };
             };
         };
@@ -5056,18 +5393,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
                     code: "unsupported-media-type";
-                };
-            };
-        };
-        /** @description The condition of `If-Match` or `If-None-Match` does not hold. */
-        CataloguePreconditionFailed: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {string} */
-                    code: "precondition-failed";
                 };
             };
         };
@@ -5242,6 +5567,8 @@ export interface components {
         ChangesCursor: string;
         /** @description The types of resources, separated by commas. All of them without it. */
         Types: string;
+        /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+        WebhookId: string;
         /** @description Operators eq, in; true or false. For callers with `catalogue:write`; others do not find archived products. */
         ArchivedFilter: string[];
         /**
@@ -5321,9 +5648,11 @@ export interface components {
         /** @description How to authenticate (RFC 6750). */
         WWWAuthenticate: string;
         /** @description Seconds to wait before the next attempt; with `request-in-progress`. */
-        RetryAfterInProgress: string;
+        OrdersRetryAfterInProgress: string;
         /** @description Weak entity tag of the row version: the response also depends on the caller. For staff, the version of the customer may follow. `If-Match` compares the row version. */
         WeakETag: string;
+        /** @description Seconds, only for `request-in-progress`. */
+        ChangesRetryAfterInProgress: string;
         /** @description Present when the page is compressed, for a client whose `Accept-Encoding` names gzip. */
         ContentEncoding: "gzip";
         /** @description Entity tag of the version of the product, the same for every projection. It is weak when it also changes with what the response has besides: the stock, for callers with `catalogue:write`, and `variants`. `If-Match` compares the version. */
@@ -5370,7 +5699,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["SupportForbidden"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -5413,7 +5742,7 @@ export interface operations {
             400: components["responses"]["AccountsInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["RegistrationConflict"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["RegistrationRefused"];
@@ -5459,7 +5788,7 @@ export interface operations {
             403: components["responses"]["AccountsForbidden"];
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -5507,7 +5836,7 @@ export interface operations {
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["EmailAlreadyRegistered"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPatchType"];
             422: components["responses"]["PasswordTooCommon"];
@@ -5561,7 +5890,7 @@ export interface operations {
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -5600,7 +5929,7 @@ export interface operations {
             403: components["responses"]["UpdateForbidden"];
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -5643,7 +5972,7 @@ export interface operations {
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -5689,7 +6018,7 @@ export interface operations {
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -5735,7 +6064,7 @@ export interface operations {
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -5781,7 +6110,7 @@ export interface operations {
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -5827,7 +6156,7 @@ export interface operations {
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -5880,7 +6209,7 @@ export interface operations {
             403: components["responses"]["SupportForbidden"];
             404: components["responses"]["AccountNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -5921,7 +6250,7 @@ export interface operations {
             403: components["responses"]["ExportForbidden"];
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -5959,7 +6288,7 @@ export interface operations {
             403: components["responses"]["AddressChangeBlocked"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["VerificationConflict"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -5997,7 +6326,7 @@ export interface operations {
             404: components["responses"]["AccountsNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["VerificationConflict"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["AccountsRefused"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -6035,7 +6364,7 @@ export interface operations {
             400: components["responses"]["InvalidToken"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["VerificationConflict"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -6075,7 +6404,7 @@ export interface operations {
             400: components["responses"]["AccountsInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["AccountsRefused"];
@@ -6115,7 +6444,7 @@ export interface operations {
             400: components["responses"]["InvalidToken"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["InProgress"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["RegistrationRefused"];
@@ -6154,7 +6483,7 @@ export interface operations {
             401: components["responses"]["InvalidCredentials"];
             403: components["responses"]["AccountBlocked"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             429: components["responses"]["AccountsTooManyRequests"];
@@ -6188,7 +6517,7 @@ export interface operations {
             };
             400: components["responses"]["AccountsInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             429: components["responses"]["AccountsTooManyRequests"];
@@ -6221,7 +6550,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["MachineForbidden"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -6250,7 +6579,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["MachineForbidden"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -6283,7 +6612,7 @@ export interface operations {
             403: components["responses"]["MachineForbidden"];
             404: components["responses"]["SessionNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -6324,7 +6653,7 @@ export interface operations {
             };
             400: components["responses"]["AccountsInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["AccountsPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AccountsTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["AccountsBadGateway"];
@@ -6386,7 +6715,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ForeignAccount"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -6431,7 +6760,7 @@ export interface operations {
             403: components["responses"]["OrderForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["OrderConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["OrderUnprocessable"];
@@ -6469,7 +6798,7 @@ export interface operations {
             400: components["responses"]["InvalidOrder"];
             401: components["responses"]["Unauthenticated"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             429: components["responses"]["TooManyCodes"];
@@ -6502,7 +6831,7 @@ export interface operations {
             403: components["responses"]["MachineForbidden"];
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -6542,7 +6871,7 @@ export interface operations {
             403: components["responses"]["MachineForbidden"];
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -6586,7 +6915,7 @@ export interface operations {
             403: components["responses"]["MachineForbidden"];
             404: components["responses"]["NoInvoice"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -6637,7 +6966,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["CancelConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -6673,7 +7002,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TransitionConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -6712,7 +7041,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TransitionConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -6748,7 +7077,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TransitionConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -6797,7 +7126,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["NewReturnConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -6859,7 +7188,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ForeignAccount"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -6900,7 +7229,7 @@ export interface operations {
             403: components["responses"]["MachineForbidden"];
             404: components["responses"]["NoSuchReturn"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -6933,7 +7262,7 @@ export interface operations {
             404: components["responses"]["NoSuchReturn"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ReturnConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -6972,7 +7301,7 @@ export interface operations {
             404: components["responses"]["NoSuchReturn"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ReturnConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -7013,7 +7342,7 @@ export interface operations {
             404: components["responses"]["NoSuchReturn"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ReceivedReturnConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -7049,7 +7378,7 @@ export interface operations {
             404: components["responses"]["NoSuchReturn"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ReturnConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -7086,7 +7415,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["PaymentConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["ReferenceReused"];
@@ -7125,7 +7454,7 @@ export interface operations {
             404: components["responses"]["OrdersNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["RefundConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["ReferenceReused"];
@@ -7170,7 +7499,7 @@ export interface operations {
             304: components["responses"]["PageNotModified"];
             400: components["responses"]["OrdersInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -7215,7 +7544,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["RequestInProgress"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -7256,7 +7585,7 @@ export interface operations {
             400: components["responses"]["OrdersInvalidRequest"];
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7292,7 +7621,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7336,7 +7665,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPatchType"];
             429: components["responses"]["GatewayTooManyRequests"];
@@ -7382,7 +7711,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["OrdersForbidden"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -7427,7 +7756,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["NewTaxRateConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -7470,7 +7799,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7506,7 +7835,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7551,7 +7880,7 @@ export interface operations {
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["TaxRateConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPatchType"];
             429: components["responses"]["GatewayTooManyRequests"];
@@ -7597,7 +7926,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["OrdersForbidden"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -7642,7 +7971,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["NewDiscountConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -7685,7 +8014,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7721,7 +8050,7 @@ export interface operations {
             403: components["responses"]["OrdersForbidden"];
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7766,7 +8095,7 @@ export interface operations {
             404: components["responses"]["NoSuchSetting"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["DiscountConflict"];
-            412: components["responses"]["OrdersPreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPatchType"];
             429: components["responses"]["GatewayTooManyRequests"];
@@ -7808,7 +8137,6 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             406: components["responses"]["NotAcceptable"];
             410: components["responses"]["CursorExpired"];
-            412: components["responses"]["ChangesPreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7846,7 +8174,434 @@ export interface operations {
             400: components["responses"]["ChangesInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["ChangesPreconditionFailed"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["ChangesServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `id` of a change. A value that is not a UUID is answered with 404. */
+                changeId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhooks, the oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deliveries"];
+                };
+            };
+            400: components["responses"]["ChangesInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ChangesForbidden"];
+            /** @description `not-found`: the feed has no such change, or the caller does not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["ChangesServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhooks. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhooks"];
+                };
+            };
+            400: components["responses"]["ChangesInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ChangesForbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["ChangesServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16384 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        responses: {
+            /** @description The webhook and its secret. */
+            201: {
+                headers: {
+                    /** @description Address of the webhook. */
+                    Location: string;
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            400: components["responses"]["ChangesInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ChangesForbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["NewWebhookConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["ChangesServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            304: components["responses"]["NotModifiedForCaller"];
+            400: components["responses"]["ChangesInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ChangesForbidden"];
+            404: components["responses"]["NoSuchWebhook"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["ChangesServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook is deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["ChangesInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ChangesForbidden"];
+            404: components["responses"]["NoSuchWebhook"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["ChangesServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 16384 bytes. */
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["WebhookPatch"];
+            };
+        };
+        responses: {
+            /** @description The webhook after the change. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["ChangesInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ChangesForbidden"];
+            404: components["responses"]["NoSuchWebhook"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPatchType"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["ChangesServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The ping will be sent. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["ChangesInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ChangesForbidden"];
+            404: components["responses"]["NoSuchWebhook"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["ChangesServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    replayWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 1024 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Replay"];
+            };
+        };
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["ChangesInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ChangesForbidden"];
+            404: components["responses"]["NoSuchWebhook"];
+            406: components["responses"]["NotAcceptable"];
+            410: components["responses"]["CursorExpired"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPostType"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["ChangesServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tag of the version to change. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook and its new secret. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            400: components["responses"]["ChangesInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ChangesForbidden"];
+            404: components["responses"]["NoSuchWebhook"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["ChangesServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    listAttempts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The attempts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attempts"];
+                };
+            };
+            400: components["responses"]["ChangesInvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["ChangesForbidden"];
+            404: components["responses"]["NoSuchWebhook"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["GatewayTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayBadGateway"];
+            503: components["responses"]["ChangesServiceUnavailable"];
+            504: components["responses"]["GatewayGatewayTimeout"];
+            default: components["responses"]["GatewayRefused"];
+        };
+    };
+    getWebhookKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key set. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookKeys"];
+                };
+            };
+            400: components["responses"]["ChangesInvalidRequest"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -7942,7 +8697,7 @@ export interface operations {
             304: components["responses"]["PageNotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["CataloguePreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -7987,7 +8742,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ProductConflict"];
-            412: components["responses"]["CataloguePreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -8030,7 +8785,7 @@ export interface operations {
             304: components["responses"]["PageNotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["CataloguePreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPostType"];
             422: components["responses"]["QueryTooCostly"];
@@ -8094,7 +8849,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ImportInProgress"];
-            412: components["responses"]["CataloguePreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["NotNdjson"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -8132,7 +8887,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["CataloguePreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -8176,7 +8931,7 @@ export interface operations {
             304: components["responses"]["PageNotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["CataloguePreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -8221,7 +8976,7 @@ export interface operations {
             304: components["responses"]["PageNotModified"];
             400: components["responses"]["CatalogueInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["CataloguePreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -8260,7 +9015,7 @@ export interface operations {
             400: components["responses"]["CatalogueInvalidRequest"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["CataloguePreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -8296,7 +9051,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["CataloguePreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -8341,7 +9096,7 @@ export interface operations {
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["StockConflict"];
-            412: components["responses"]["CataloguePreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPatchType"];
             429: components["responses"]["GatewayTooManyRequests"];
@@ -8378,7 +9133,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["CataloguePreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -8426,7 +9181,7 @@ export interface operations {
             403: components["responses"]["CatalogueForbidden"];
             404: components["responses"]["CatalogueNotFound"];
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["CataloguePreconditionFailed"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["QueryTooCostly"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -8818,6 +9573,65 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
   },
   "GET /v1/changes/live": {
     "id": "followChanges",
+    "keyed": false
+  },
+  "GET /v1/changes/{changeId}/deliveries": {
+    "id": "listDeliveries",
+    "name": "changes.listDeliveries",
+    "keyed": false
+  },
+  "GET /v1/webhooks": {
+    "id": "listWebhooks",
+    "name": "webhooks.list",
+    "keyed": false
+  },
+  "POST /v1/webhooks": {
+    "id": "createWebhook",
+    "name": "webhooks.create",
+    "keyed": true,
+    "body": true
+  },
+  "GET /v1/webhooks/{webhookId}": {
+    "id": "getWebhook",
+    "name": "webhooks.get",
+    "keyed": false
+  },
+  "PATCH /v1/webhooks/{webhookId}": {
+    "id": "updateWebhook",
+    "name": "webhooks.update",
+    "keyed": false,
+    "body": true,
+    "mediaType": "application/merge-patch+json"
+  },
+  "DELETE /v1/webhooks/{webhookId}": {
+    "id": "deleteWebhook",
+    "name": "webhooks.delete",
+    "keyed": false
+  },
+  "POST /v1/webhooks/{webhookId}/test": {
+    "id": "testWebhook",
+    "name": "webhooks.test",
+    "keyed": false
+  },
+  "POST /v1/webhooks/{webhookId}/replay": {
+    "id": "replayWebhook",
+    "name": "webhooks.replay",
+    "keyed": false,
+    "body": true
+  },
+  "POST /v1/webhooks/{webhookId}/rotate": {
+    "id": "rotateWebhookSecret",
+    "name": "webhooks.rotateSecret",
+    "keyed": false
+  },
+  "GET /v1/webhooks/{webhookId}/attempts": {
+    "id": "listAttempts",
+    "name": "webhooks.listAttempts",
+    "keyed": false
+  },
+  "GET /.well-known/webhook-keys.json": {
+    "id": "getWebhookKeys",
+    "name": "getWebhookKeys",
     "keyed": false
   },
   "GET /v1/products": {

@@ -130,6 +130,32 @@ export interface Operations {
     /** Archive a discount. @throws ShopError of `archiveDiscount` */
     readonly archive: Operate<'archiveDiscount'>;
   };
+  readonly changes: {
+    /** See why webhooks got a change or not. @throws ShopError of `listDeliveries` */
+    readonly listDeliveries: Operate<'listDeliveries'>;
+  };
+  readonly webhooks: {
+    /** List the caller's webhooks. @throws ShopError of `listWebhooks` */
+    readonly list: Operate<'listWebhooks'>;
+    /** Add a webhook. @throws ShopError of `createWebhook` */
+    readonly create: Operate<'createWebhook'>;
+    /** View a webhook. @throws ShopError of `getWebhook` */
+    readonly get: Operate<'getWebhook'>;
+    /** Change a webhook. @throws ShopError of `updateWebhook` */
+    readonly update: Operate<'updateWebhook'>;
+    /** Delete a webhook. @throws ShopError of `deleteWebhook` */
+    readonly delete: Operate<'deleteWebhook'>;
+    /** Send a ping. @throws ShopError of `testWebhook` */
+    readonly test: Operate<'testWebhook'>;
+    /** Send changes again. @throws ShopError of `replayWebhook` */
+    readonly replay: Operate<'replayWebhook'>;
+    /** Replace the secret. @throws ShopError of `rotateWebhookSecret` */
+    readonly rotateSecret: Operate<'rotateWebhookSecret'>;
+    /** List the newest attempts. @throws ShopError of `listAttempts` */
+    readonly listAttempts: Operate<'listAttempts'>;
+  };
+  /** The public keys of webhooks. @throws ShopError of `getWebhookKeys` */
+  readonly getWebhookKeys: Operate<'getWebhookKeys'>;
   /** List products by criteria in a body. @throws ShopError of `searchProducts` */
   readonly products: List<'searchProducts'> & {
     /** Add a product. @throws ShopError of `createProduct` */

@@ -57,8 +57,156 @@ export interface components {
                 readonly [key: string]: unknown;
             };
         };
+        readonly Deliveries: {
+            readonly items: readonly components["schemas"]["Delivery"][];
+        };
+        readonly Delivery: {
+            readonly webhookId: components["schemas"]["Id"];
+            readonly url: string;
+            /**
+             * @description `waiting`: the webhook has not reached the change. `parked`: the change, or one before it of the same subject, failed and is sent again.
+             *     `given-up`: it failed for 3 days. `collapsed`: a newer change of the subject was sent instead. `not-followed`: the webhook does not follow the type. `not-visible`: its owner does
+             *     not see the change. `too-old`: the webhook began after the change.
+             * @enum {unknown}
+             */
+            readonly state: "delivered" | "waiting" | "parked" | "given-up" | "collapsed" | "not-followed" | "not-visible" | "too-old";
+            readonly nextAttemptAt?: components["schemas"]["Time"];
+            readonly attempts: readonly components["schemas"]["Attempt"][];
+        };
+        /** Format: uuid */
+        readonly Id: string;
+        /** Format: date-time */
+        readonly Time: string;
+        readonly Attempt: {
+            /**
+             * Format: uuid
+             * @description The `webhook-id` of the request. For a change it is the `id` of the event.
+             */
+            readonly messageId: string;
+            /** @enum {unknown} */
+            readonly kind: "change" | "ping" | "reset";
+            readonly startedAt: components["schemas"]["Time"];
+            /** Format: int32 */
+            readonly milliseconds: number;
+            /**
+             * Format: int32
+             * @description The HTTP status. Absent without a response.
+             */
+            readonly status?: number;
+            /** @description Why the attempt failed. Absent for a success. */
+            readonly error?: string;
+            /** @description The first 1 KiB of the response. */
+            readonly answer?: string;
+        };
+        readonly Webhooks: {
+            readonly items: readonly components["schemas"]["Webhook"][];
+        };
+        readonly Webhook: {
+            readonly id: components["schemas"]["Id"];
+            readonly url: string;
+            readonly types: components["schemas"]["FollowedTypes"];
+            readonly collapse: boolean;
+            /**
+             * @description `unverified`: a ping has not been answered with 2xx. `paused`: by its owner. `suspended`: without a success for 3 days; a
+             *     request once an hour finds out whether the endpoint answers again. `ended`: the endpoint answered 410.
+             * @enum {unknown}
+             */
+            readonly status: "unverified" | "active" | "paused" | "suspended" | "ended";
+            readonly failingSince?: components["schemas"]["Time"];
+            readonly createdAt: components["schemas"]["Time"];
+            readonly updatedAt: components["schemas"]["Time"];
+        };
+        /** @description The types of resources. */
+        readonly FollowedTypes: readonly ("account" | "discount" | "order" | "product" | "return" | "shipping-method" | "tax-rate")[];
+        /**
+         * @example {
+         *       "url": "https://warehouse.example/shop",
+         *       "types": [
+         *         "order",
+         *         "return"
+         *       ]
+         *     }
+         */
+        readonly NewWebhook: {
+            readonly url: components["schemas"]["WebhookUrl"];
+            readonly types: components["schemas"]["FollowedTypes"];
+            /**
+             * @description Whether only the newest of several waiting changes of a subject is sent.
+             * @default false
+             */
+            readonly collapse?: boolean;
+        };
+        /** @example https://warehouse.example/shop */
+        readonly WebhookUrl: string;
+        readonly WebhookWithSecret: {
+            readonly id: components["schemas"]["Id"];
+            readonly url: string;
+            readonly types: components["schemas"]["FollowedTypes"];
+            readonly collapse: boolean;
+            /**
+             * @description `unverified`: a ping has not been answered with 2xx. `paused`: by its owner. `suspended`: without a success for 3 days; a
+             *     request once an hour finds out whether the endpoint answers again. `ended`: the endpoint answered 410.
+             * @enum {unknown}
+             */
+            readonly status: "unverified" | "active" | "paused" | "suspended" | "ended";
+            readonly failingSince?: components["schemas"]["Time"];
+            readonly createdAt: components["schemas"]["Time"];
+            readonly updatedAt: components["schemas"]["Time"];
+            /** @description The key of the signatures of Standard Webhooks: `whsec_` and 32 bytes in Base64. */
+            readonly secret: string;
+        };
+        /**
+         * @example {
+         *       "status": "paused"
+         *     }
+         */
+        readonly WebhookPatch: {
+            readonly url?: components["schemas"]["WebhookUrl"];
+            readonly types?: components["schemas"]["FollowedTypes"];
+            readonly collapse?: boolean;
+            /** @enum {unknown} */
+            readonly status?: "active" | "paused";
+        };
+        /**
+         * @example {
+         *       "from": "2026-11-28T08:00:00Z"
+         *     }
+         */
+        readonly Replay: {
+            /**
+             * Format: date-time
+             * @description The time at which the feed got the first change to send again.
+             */
+            readonly from: string;
+        };
+        readonly Attempts: {
+            readonly items: readonly components["schemas"]["Attempt"][];
+        };
+        readonly WebhookKeys: {
+            readonly keys: readonly {
+                /** @constant */
+                readonly kty: "OKP";
+                /** @constant */
+                readonly crv: "Ed25519";
+                readonly x: string;
+                readonly kid: string;
+                /** @constant */
+                readonly use: "sig";
+                /** @constant */
+                readonly alg: "EdDSA";
+            }[];
+        };
     };
-    responses: never;
+    responses: {
+        /** @description The representation that the client has is current. */
+        readonly NotModifiedForCaller: {
+            headers: {
+                readonly ETag: components["headers"]["WeakETag"];
+                readonly [name: string]: unknown;
+            };
+            content?: never;
+        };
+    };
     parameters: {
         /** @description The types of resources, separated by commas. All of them without it. */
         readonly Types: string;
@@ -66,9 +214,24 @@ export interface components {
         readonly ChangesCursor: string;
         /** @description The maximum number of items on a page. */
         readonly Limit: number;
+        /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+        readonly IdempotencyKey: string;
+        /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+        readonly WebhookId: string;
+        /** @description The entity tags of the representations that the client has stored. */
+        readonly IfNoneMatch: string;
+        /** @description The entity tag of the version to change. */
+        readonly IfMatch: string;
     };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description Present when the response repeats that of the first request with this idempotency key. */
+        readonly IdempotencyReplayed: "true";
+        /** @description Strong entity tag of the row version, the same for every projection. The tag of an account also contains its id, because `/v1/accounts/me` is another resource for each caller. */
+        readonly ETag: string;
+        /** @description Weak entity tag of the row version: the response also depends on the caller. For staff, the version of the customer may follow. `If-Match` compares the row version. */
+        readonly WeakETag: string;
+    };
     pathItems: never;
 }
 export interface operations {
@@ -125,6 +288,291 @@ export interface operations {
                 };
                 content: {
                     readonly "text/event-stream": string;
+                };
+            };
+        };
+    };
+    readonly listDeliveries: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The `id` of a change. A value that is not a UUID is answered with 404. */
+                readonly changeId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The webhooks, the oldest first. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Deliveries"];
+                };
+            };
+        };
+    };
+    readonly listWebhooks: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The webhooks. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Webhooks"];
+                };
+            };
+        };
+    };
+    readonly createWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key has one effect. A key is stored for 24 hours. Choose a key that others cannot guess, such as a UUID. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        readonly responses: {
+            /** @description The webhook and its secret. */
+            readonly 201: {
+                headers: {
+                    /** @description Address of the webhook. */
+                    readonly Location: string;
+                    readonly "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+        };
+    };
+    readonly getWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tags of the representations that the client has stored. */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            readonly path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                readonly webhookId: components["parameters"]["WebhookId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The webhook. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            readonly 304: components["responses"]["NotModifiedForCaller"];
+        };
+    };
+    readonly deleteWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                readonly webhookId: components["parameters"]["WebhookId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The webhook is deleted. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly updateWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                readonly webhookId: components["parameters"]["WebhookId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/merge-patch+json": components["schemas"]["WebhookPatch"];
+            };
+        };
+        readonly responses: {
+            /** @description The webhook after the change. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    readonly testWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                readonly webhookId: components["parameters"]["WebhookId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The ping will be sent. */
+            readonly 202: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    readonly replayWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                readonly webhookId: components["parameters"]["WebhookId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Replay"];
+            };
+        };
+        readonly responses: {
+            /** @description The webhook. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    readonly rotateWebhookSecret: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity tag of the version to change. */
+                readonly "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            readonly path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                readonly webhookId: components["parameters"]["WebhookId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The webhook and its new secret. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+        };
+    };
+    readonly listAttempts: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The id of a webhook. A value that is not a UUID is answered with 404. */
+                readonly webhookId: components["parameters"]["WebhookId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The attempts. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Attempts"];
+                };
+            };
+        };
+    };
+    readonly getWebhookKeys: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The key set. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WebhookKeys"];
                 };
             };
         };
