@@ -1223,7 +1223,8 @@ export interface paths {
         head?: never;
         /**
          * Change a webhook
-         * @description JSON merge patch (RFC 7396). `status` pauses a webhook, or continues it where it stood. A new `url` has to answer a ping first.
+         * @description JSON merge patch (RFC 7396). `status` pauses a webhook, or continues it where it stood. A webhook that continues, and one with a
+         *     new `url`, is `unverified` until its endpoint has answered a ping.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -3568,9 +3569,15 @@ export interface components {
             webhookId: components["schemas"]["Id"];
             url: string;
             /**
-             * @description `waiting`: the webhook has not reached the change. `parked`: the change, or one before it of the same subject, failed and is sent again.
-             *     `given-up`: it failed for 3 days. `collapsed`: a newer change of the subject was sent instead. `not-followed`: the webhook does not follow the type. `not-visible`: its owner does
-             *     not see the change. `too-old`: the webhook began after the change.
+             * @description The `status` of the webhook.
+             * @enum {unknown}
+             */
+            status: "unverified" | "active" | "paused" | "suspended" | "ended";
+            /**
+             * @description `waiting`: the webhook has not reached the change. `parked`: the change, or one before it of the same subject, failed and is sent
+             *     again. `given-up`: it failed for 3 days. `collapsed`: a newer change of the subject was sent instead. `not-followed`: the
+             *     webhook does not follow the type, or did not when it reached the change. `not-visible`: its owner does not see the change.
+             *     `too-old`: the webhook began after the change.
              * @enum {unknown}
              */
             state: "delivered" | "waiting" | "parked" | "given-up" | "collapsed" | "not-followed" | "not-visible" | "too-old";
@@ -5302,7 +5309,19 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code: "request-in-progress";
+                    code: "webhook-limit" | "request-in-progress";
+                };
+            };
+        };
+        /** @description `not-found`: the feed has no such change, or the caller does not see it. */
+        NoSuchChange: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code: "not-found";
                 };
             };
         };
@@ -8206,15 +8225,7 @@ export interface operations {
             400: components["responses"]["ChangesInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ChangesForbidden"];
-            /** @description `not-found`: the feed has no such change, or the caller does not see it. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            404: components["responses"]["NoSuchChange"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -46,7 +46,7 @@ export type ListPath = {
   [Path in PathWith<'get'>]: Data<paths[Path]['get']> extends Page<unknown> ? Path : never;
 }[PathWith<'get'>];
 
-export interface Shop extends Omit<Operations, 'importProducts' | 'logIn' | 'logOut' | 'orders'> {
+export interface Shop extends Omit<Operations, 'changes' | 'importProducts' | 'logIn' | 'logOut' | 'orders'> {
   /** Every operation with its whole response: `shop.call.GET('/v1/products/{productId}', …)` → `{ data, error, response }`. */
   readonly call: Calls;
   /**
@@ -83,7 +83,7 @@ export interface Shop extends Omit<Operations, 'importProducts' | 'logIn' | 'log
    * @example
    * for await (const { items, nextCursor } of shop.changes({ types: ['order'], cursor })) await handle(items, nextCursor);
    */
-  changes(options?: ChangesOptions): AsyncGenerator<ChangePage, void>;
+  readonly changes: ((options?: ChangesOptions) => AsyncGenerator<ChangePage, void>) & Operations['changes'];
   /**
    * Yields the state of each product, order or return, and then its new state after each change.
    * @throws ShopError; the reason of the signal
@@ -172,7 +172,10 @@ export function createShop(options: ShopOptions): Shop {
       if (toRevoke === token) toRevoke = undefined;
     },
     importProducts: (products, options) => importProducts(call, isTemporary, products, options),
-    changes: (options = {}) => changesAfter(call, isTemporary, options),
+    changes: Object.assign(
+      (options: ChangesOptions = {}) => changesAfter(call, isTemporary, options),
+      operations.changes,
+    ),
     follow: (kind, options = {}) => follow({ call, operations, isTemporary }, kind, options),
     pages: (path, ...init) => pagesIn(call, path, ...init),
   };

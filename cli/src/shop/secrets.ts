@@ -14,7 +14,7 @@ export interface KeptSecrets {
 }
 
 /** The secret environment variables of the processes, each of 32 random bytes in base64url. */
-export const secretVariables = ['INTERNAL_SECRET', 'CURSOR_KEYS', 'KEY_ENCRYPTION_SECRET'];
+export const secretVariables = ['INTERNAL_SECRET', 'CURSOR_KEYS', 'KEY_ENCRYPTION_SECRET', 'WEBHOOK_KEYS'];
 
 /**
  * Reads the secrets and generates the missing ones.

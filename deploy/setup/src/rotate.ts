@@ -11,10 +11,23 @@ export type Step = (typeof steps)[number];
  * What can be replaced. `database` and `broker` stand for the logins of all services, `administrator` for the password
  * of the database's administrator.
  */
-export const rotated = ['database', 'administrator', 'broker', 'internal', 'cursors', 'key-encryption'] as const;
+export const rotated = [
+  'database',
+  'administrator',
+  'broker',
+  'internal',
+  'cursors',
+  'key-encryption',
+  'webhooks',
+] as const;
 export type Rotated = (typeof rotated)[number];
 
-const keys = { internal: 'internal', cursors: 'cursors', 'key-encryption': 'keyEncryption' } as const;
+const keys = {
+  internal: 'internal',
+  cursors: 'cursors',
+  'key-encryption': 'keyEncryption',
+  webhooks: 'webhooks',
+} as const;
 
 /**
  * Returns the secrets after the step:

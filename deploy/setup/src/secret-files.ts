@@ -4,7 +4,7 @@ import { type SchemaName, schemas } from '@shop/shared/database';
 import { type BrokerUser, brokerDefinitions, brokerUsers } from '@shop/shared/events';
 import { type Login, readLogins, type ServiceName, serviceNames } from '@shop/shared/shop';
 
-const keys = ['administrator', 'internal', 'cursors', 'keyEncryption'] as const;
+const keys = ['administrator', 'internal', 'cursors', 'keyEncryption', 'webhooks'] as const;
 
 /**
  * The secrets from which the files are derived: 32 random bytes each, in base64url. While one is replaced, it is a list
@@ -90,6 +90,7 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
     accounts: { ...internal, ...cursors, ...keyEncryption },
     changes: { ...internal, ...cursors },
     orders: { ...internal, ...cursors },
+    changes: { ...internal, ...cursors, 'webhook-keys': secrets.keys.webhooks },
     catalogue: { ...internal, ...cursors, ...(readUrl && { 'database-read-url': readUrl }) },
   };
   const connections = serviceNames.map((name) => [name, databaseUrl(loginOf(name))] as const);

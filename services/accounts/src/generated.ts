@@ -1232,4 +1232,35 @@ export interface operations {
             };
         };
     };
+    readonly readScopes: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly callerIds: readonly components["schemas"]["Id"][];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description The scopes, in any order. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly callers: readonly {
+                            readonly id: components["schemas"]["Id"];
+                            readonly scopes: readonly string[];
+                        }[];
+                    };
+                };
+            };
+        };
+    };
 }

@@ -16,6 +16,7 @@ import { issueToken } from './operations/issue-token.ts';
 import { listAccountAudit } from './operations/list-account-audit.ts';
 import { listEndedSessions } from './operations/list-ended-sessions.ts';
 import { listSessions } from './operations/list-sessions.ts';
+import { readScopes } from './operations/read-scopes.ts';
 import { registerAccount } from './operations/register-account.ts';
 import { requestPasswordReset } from './operations/request-password-reset.ts';
 import { resendVerification } from './operations/resend-verification.ts';
@@ -54,4 +55,5 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id, Callin
   endSession,
   getKeySet,
   listEndedSessions,
+  readScopes,
 };

@@ -1,7 +1,7 @@
 -- A webhook is a cursor over the feed. There is no queue of deliveries.
 CREATE TABLE webhooks (
   id uuid PRIMARY KEY,
-  -- Raised by each change that its owner sees.
+  -- Raised by each change that its owner sees. The sender moves the position only of the version that it has read, so that it undoes no replay.
   version bigint NOT NULL DEFAULT 1,
   -- The account or the machine that added it.
   owner_id uuid NOT NULL,
@@ -23,6 +23,8 @@ CREATE TABLE webhooks (
   -- The changes up to this position are sent, except those of parked subjects.
   epoch text NOT NULL,
   position bigint NOT NULL,
+  -- The changes up to this position were not sent, because the webhook was added or reset after them.
+  first_position bigint NOT NULL,
   is_ping_due boolean NOT NULL DEFAULT true,
   -- The failed attempts since the last success, and the time of the first of them.
   failures integer NOT NULL DEFAULT 0,

@@ -1,14 +1,22 @@
 // The context that main.ts gives to the operations of changes.
-import type { TypedOperation } from '@shop/shared/http';
+import type { Encryption } from '@shop/shared/auth';
+import type { IdempotencyContext, TypedOperation } from '@shop/shared/http';
+import type { Secrets } from '@shop/shared/runtime';
 import type { ChangeReader } from './feed/change-reader.ts';
 import type { FeedCursors } from './feed/feed-cursors.ts';
 import type { LiveStreams } from './feed/live-streams.ts';
 import type { operations } from './generated.ts';
+import type { UrlRules } from './webhooks/webhook-url.ts';
 
-export interface Context {
+export interface Context extends IdempotencyContext {
   readonly reader: ChangeReader;
   readonly cursors: FeedCursors;
   readonly streams: LiveStreams;
+  /** Encrypts the secrets of webhooks. */
+  readonly webhookEncryption: Encryption;
+  /** The keys from which those of the signatures are derived. */
+  readonly webhookKeys: Secrets;
+  readonly urlRules: UrlRules;
 }
 
 /** The function of an operation, with the types of its contract. */

@@ -64,9 +64,15 @@ export interface components {
             readonly webhookId: components["schemas"]["Id"];
             readonly url: string;
             /**
-             * @description `waiting`: the webhook has not reached the change. `parked`: the change, or one before it of the same subject, failed and is sent again.
-             *     `given-up`: it failed for 3 days. `collapsed`: a newer change of the subject was sent instead. `not-followed`: the webhook does not follow the type. `not-visible`: its owner does
-             *     not see the change. `too-old`: the webhook began after the change.
+             * @description The `status` of the webhook.
+             * @enum {unknown}
+             */
+            readonly status: "unverified" | "active" | "paused" | "suspended" | "ended";
+            /**
+             * @description `waiting`: the webhook has not reached the change. `parked`: the change, or one before it of the same subject, failed and is sent
+             *     again. `given-up`: it failed for 3 days. `collapsed`: a newer change of the subject was sent instead. `not-followed`: the
+             *     webhook does not follow the type, or did not when it reached the change. `not-visible`: its owner does not see the change.
+             *     `too-old`: the webhook began after the change.
              * @enum {unknown}
              */
             readonly state: "delivered" | "waiting" | "parked" | "given-up" | "collapsed" | "not-followed" | "not-visible" | "too-old";

@@ -1,5 +1,6 @@
 // Starts changes.
 import { fileURLToPath } from 'node:url';
+import { createEncryption } from '@shop/shared/auth';
 import { startPruning, untilAvailable } from '@shop/shared/database';
 import { type BatchHandler, consumers } from '@shop/shared/events';
 import { startService } from '@shop/shared/service';
@@ -11,6 +12,8 @@ import { openFeedCursors } from './feed/feed-cursors.ts';
 import { observeHeldChanges } from './feed/held-changes.ts';
 import { LiveStreams } from './feed/live-streams.ts';
 import { operations } from './operations.ts';
+import { startResealing } from './webhooks/reseal-secrets.ts';
+import { deleteWebhooksOf } from './webhooks/webhook-store.ts';
 
 const keptHours = 7 * 24;
 const consumer = 'changes.feed';
@@ -22,18 +25,39 @@ await startService({
   async build({ config, database, log, onStop }) {
     // No migration adds the row, because a restore needs empty tables.
     await untilAvailable(() => database.pool.query('INSERT INTO feed DEFAULT VALUES ON CONFLICT DO NOTHING'), log);
-    onStop(
-      'pruning changes',
-      startPruning(database.pool, [{ table: 'changes', since: 'placed_at', hours: keptHours }], log),
-    );
+    const expired = [
+      { table: 'changes', since: 'placed_at', hours: keptHours },
+      { table: 'delivery_attempts', since: 'started_at', hours: keptHours },
+    ];
+    onStop('pruning changes', startPruning(database.pool, expired, log));
     observeHeldChanges(database);
+    const webhookEncryption = createEncryption(config.webhookKeys, 'webhook secrets');
+    onStop('resealing webhooks', startResealing(database, config.webhookKeys, log));
     const reader = new ChangeReader(database, log);
     const streams = new LiveStreams();
-    const handler: BatchHandler<FeedEventType> = { handleAll: (events, tx) => addEvents(tx, events) };
+    const handler: BatchHandler<FeedEventType> = {
+      async handleAll(events, tx) {
+        await addEvents(tx, events);
+        const erased = events.filter(({ type }) => type === 'account.erased.v1');
+        await deleteWebhooksOf(
+          tx,
+          erased.map(({ subject }) => subject),
+        );
+      },
+    };
     const handlers = Object.fromEntries(consumers[consumer].map((type) => [type, handler]));
     return {
       operations,
-      context: { reader, cursors: openFeedCursors(config.cursorKeys), streams },
+      context: {
+        database,
+        reader,
+        cursors: openFeedCursors(config.cursorKeys),
+        streams,
+        webhookEncryption,
+        webhookKeys: config.webhookKeys,
+        urlRules: { allowed: config.webhooksAllow, shop: config.issuer },
+        idempotencySecrets: config.internalSecrets,
+      },
       endStreams: () => reader.close(),
       consume: { name: consumer, handlers: handlers as Record<FeedEventType, typeof handler> },
     };

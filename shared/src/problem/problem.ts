@@ -35,6 +35,7 @@ export const problems = {
   'payment-due': { status: 409, title: 'The order is not paid' },
   'payment-amount-differs': { status: 409, title: 'The payment is not the amount that is due' },
   'refund-exceeds-due': { status: 409, title: 'The refund is more than is due' },
+  'webhook-limit': { status: 409, title: 'There are too many webhooks' },
   'request-in-progress': { status: 409, title: 'The first request with this key is still running' },
   'cursor-expired': { status: 410, title: 'The cursor is too old' },
   'precondition-failed': { status: 412, title: 'The resource has changed' },

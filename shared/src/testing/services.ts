@@ -63,6 +63,9 @@ async function launch(names: readonly ServiceName[], options: StartOptions): Pro
     INTERNAL_SECRET: testSecret,
     KEY_ENCRYPTION_SECRET: Buffer.alloc(32, 7).toString('base64url'),
     CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
+    WEBHOOK_KEYS: Buffer.alloc(32, 9).toString('base64url'),
+    // The tokens of tests have an issuer of their own.
+    WEBHOOK_SCOPES: 'token',
     MAIL_DIR: mailFolder,
     EMAILS_PER_HOUR: '1000000',
     ...highHoldLimits,

@@ -136,6 +136,7 @@ export async function deploy(
       INTERNAL_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
       KEY_ENCRYPTION_SECRET: identity.keySecret,
       CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
+      WEBHOOK_KEYS: Buffer.alloc(32, 9).toString('base64url'),
       MAIL_DIR: mailFolder,
       RESERVATION_SECONDS: '3',
       EMAILS_PER_HOUR: '1000000',

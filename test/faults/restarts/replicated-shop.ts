@@ -94,6 +94,7 @@ export async function startReplicatedShop(options: ReplicatedShopOptions = {}): 
       INTERNAL_SECRET: internalSecret,
       KEY_ENCRYPTION_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
       CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
+      WEBHOOK_KEYS: Buffer.alloc(32, 9).toString('base64url'),
       MAIL_DIR: mailFolder,
       EMAILS_PER_HOUR: '1000000',
       ...highHoldLimits,

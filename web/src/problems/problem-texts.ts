@@ -131,6 +131,11 @@ export const problemTexts: Readonly<Record<ProblemCode, ProblemText>> = {
       'one is processed; then order again with a new `Idempotency-Key`. Verify the e-mail address if it is not ' +
       'verified, and get a new access token.',
   },
+  'webhook-limit': {
+    when: 'The account or the machine has 20 webhooks. Nothing was added.',
+    example: 'You have 20 webhooks, which is the limit. Nothing was added. Delete one first, or change one.',
+    remedy: 'Delete a webhook that is no longer needed, or add types to one.',
+  },
   'sku-in-use': {
     when:
       'A product was to get a `sku` that another product has, or that is the id of another product. Each `sku` ' +

@@ -7,5 +7,6 @@ export const staffScopes = [
   'orders:read-all',
   'payments:write',
   'settings:write',
+  'webhooks:write',
 ] as const;
 export type StaffScope = (typeof staffScopes)[number];

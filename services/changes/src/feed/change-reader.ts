@@ -44,6 +44,9 @@ const pageStatement = `
       .join(' UNION ALL ')}) AS seen ORDER BY position LIMIT $5) AS page ON true
   ORDER BY position`;
 
+/** Reads the `FeedPosition` of the newest change. */
+export const headStatement = `SELECT ${epoch}, head AS position FROM feed`;
+
 interface FeedState {
   readonly epoch: string;
   readonly head: number;
@@ -77,7 +80,7 @@ export class ChangeReader {
 
   /** Returns the position of the newest change. */
   async now(): Promise<FeedPosition> {
-    const { rows } = await this.#database.pool.query<FeedPosition>(`SELECT ${epoch}, head AS position FROM feed`);
+    const { rows } = await this.#database.pool.query<FeedPosition>(headStatement);
     const [feed] = rows;
     if (feed === undefined) throw new Error('the feed has a row');
     return feed;

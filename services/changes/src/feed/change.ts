@@ -57,7 +57,10 @@ const scopes: Readonly<Record<Kind, readonly string[]>> = {
   'tax-rate': ['settings:write'],
 };
 
-export function toFilter(caller: Caller | undefined, wanted: readonly Kind[] = kinds): ChangeFilter {
+export function toFilter(
+  caller: Pick<Caller, 'accountId' | 'isMachine' | 'scopes'> | undefined,
+  wanted: readonly Kind[] = kinds,
+): ChangeFilter {
   const staffKinds = wanted.filter((kind) => scopes[kind].some((scope) => caller?.scopes.has(scope)));
   return { kinds: wanted, staffKinds, accountId: caller?.isMachine === true ? undefined : caller?.accountId };
 }
