@@ -13,6 +13,7 @@ import { observeHeldChanges } from './feed/held-changes.ts';
 import { LiveStreams } from './feed/live-streams.ts';
 import { operations } from './operations.ts';
 import { startResealing } from './webhooks/reseal-secrets.ts';
+import { toKeySet } from './webhooks/signing-keys.ts';
 import { deleteWebhooksOf } from './webhooks/webhook-store.ts';
 
 const keptHours = 7 * 24;
@@ -54,7 +55,7 @@ await startService({
         cursors: openFeedCursors(config.cursorKeys),
         streams,
         webhookEncryption,
-        webhookKeys: config.webhookKeys,
+        webhookKeys: toKeySet(config.webhookKeys),
         urlRules: { allowed: config.webhooksAllow, shop: config.issuer },
         idempotencySecrets: config.internalSecrets,
       },

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@shop/shared/database';
 import type { Log } from '@shop/shared/runtime';
-import { type Change, type ChangeFilter, isVisible, kinds } from './change.ts';
+import { type Change, type ChangeFilter, changeColumns, isVisible, kinds } from './change.ts';
 import { cursorExpired, type FeedPosition } from './feed-cursors.ts';
 
 export interface ChangePage {
@@ -31,13 +31,12 @@ const visible = [
  * Identifies the history of the feed: that of its restores, and that of the server's failovers, which begin a timeline.
  * Either may have lost changes that a cursor has passed.
  */
-const epoch = "epoch || '-' || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS epoch";
+export const epoch = "epoch || '-' || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS epoch";
 
 /** One statement, so that the changes belong to the head of the feed. */
 const pageStatement = `
   SELECT ${epoch}, head, coalesce((SELECT min(position) FROM changes), head + 1) AS oldest,
-    position, event_id AS "eventId", source, type, subject, sequence, previous_sequence AS "previousSequence",
-    happened_at AS "happenedAt", kind, resource_id AS "resourceId", account_id AS "accountId", is_public AS "isPublic", data
+    ${changeColumns}
   FROM feed LEFT JOIN LATERAL (
     SELECT * FROM (${visible
       .map((reason) => `(SELECT * FROM changes WHERE position > $1 AND ${reason} ORDER BY position LIMIT $5)`)

@@ -19,6 +19,11 @@ export interface Change {
   readonly data: object | null;
 }
 
+/** The SELECT list of a `Change`. */
+export const changeColumns = `position, event_id AS "eventId", source, type, subject, sequence,
+  previous_sequence AS "previousSequence", happened_at AS "happenedAt", kind, resource_id AS "resourceId",
+  account_id AS "accountId", is_public AS "isPublic", data`;
+
 /** What a caller follows. */
 export interface ChangeFilter {
   readonly kinds: readonly Kind[];

@@ -1,5 +1,6 @@
 // The rules for the address of a webhook that need no look-up of its name. address-guard.ts checks the addresses at each connection.
 import { BlockList, isIP } from 'node:net';
+import type { Fault } from '@shop/shared/problem';
 
 export interface UrlRules {
   /** The networks of `WEBHOOKS_ALLOW`, which requests may reach although they are not public; undefined for none. */
@@ -55,4 +56,11 @@ export function readNetworks(text: string): BlockList | undefined {
     networks.addSubnet(address, Number(prefix), family === 6 ? 'ipv6' : 'ipv4');
   }
   return networks;
+}
+
+/** Returns the faults of `url` in a body that the contract may have refused. */
+export function urlFaults(body: unknown, rules: UrlRules): Fault[] {
+  const { url } = (typeof body === 'object' && body !== null ? body : {}) as { readonly url?: unknown };
+  const detail = typeof url === 'string' ? findUrlFault(url, rules) : undefined;
+  return detail === undefined ? [] : [{ pointer: '/url', detail }];
 }

@@ -1,0 +1,17 @@
+// POST /v1/webhooks/{webhookId}/rotate: replaces the secret. The former one signs, too, for 24 hours.
+import { toEtag } from '@shop/shared/http';
+import type { Operation } from '../context.ts';
+import { changeWebhook } from '../webhooks/change-webhook.ts';
+import { newWebhookSecret, sealSecret, toWebhookView } from '../webhooks/webhook.ts';
+
+const overlap = 24 * 3_600_000;
+
+export const rotateWebhookSecret: Operation<'rotateWebhookSecret'> = async (request, context) => {
+  const secret = newWebhookSecret();
+  const webhook = await changeWebhook(request, context, (present) => ({
+    secret: sealSecret(context.webhookEncryption, present.id, secret),
+    previousSecret: present.secret,
+    previousUntil: new Date(Date.now() + overlap),
+  }));
+  return { status: 200, etag: toEtag(webhook.version), body: { ...toWebhookView(webhook), secret } };
+};
