@@ -1,8 +1,10 @@
 // The recordings that the consumers of accounts keep agree with the real process.
 import { afterAll, beforeAll, expect } from '@jest/globals';
+import { newId } from '@shop/shared/runtime';
 import { eventually, type ProviderStates } from '@shop/shared/testing';
 import { consumerContractsSuite } from '@shop/shared/testing/consumer-contracts';
 import { decodeJwt } from 'jose';
+import { createMachine, grantScopes } from '../src/operator/index.ts';
 import { type Holder, logIn, password, register, startAccounts, type TestAccounts, verify } from './accounts.ts';
 
 let accounts: TestAccounts;
@@ -22,6 +24,8 @@ async function change(body: object): Promise<Record<string, string>> {
   expect((await accounts.client.patch(path, { token, body })).status).toBe(200);
   return { account: id, email };
 }
+
+const environment = () => ({ DATABASE_URL: accounts.services.database.urls.accounts });
 
 const states: ProviderStates = {
   async 'Ada registers'() {
@@ -47,6 +51,16 @@ const states: ProviderStates = {
       expect(rows).toEqual([]);
     }, 30_000);
     return { account: id };
+  },
+  async 'Ada may read all orders and add webhooks'() {
+    const { id, email } = await ada();
+    await grantScopes(environment(), email, ['webhooks:write', 'orders:read-all']);
+    return { account: id, unknown: newId() };
+  },
+  async 'a machine may read all orders and add webhooks'() {
+    const scopes = ['webhooks:write', 'orders:read-all'] as const;
+    const { clientId } = await createMachine(environment(), `machine-${newId()}`, scopes);
+    return { account: clientId, unknown: newId() };
   },
   async 'a session has ended'() {
     await accounts.database.query('DELETE FROM ended_sessions');
