@@ -39,7 +39,7 @@ let staff: string;
 
 beforeAll(async () => {
   const environment = { SELLER_NAME: 'Acme GmbH', SELLER_ADDRESS: 'Lindenweg 4; 10115 Berlin' };
-  services = await startServices(['accounts', 'catalogue', 'orders'], { environment });
+  services = await startServices(['accounts', 'catalogue', 'orders', 'changes'], { environment });
   staff = await services.issuer.sign({ accountId: newId(), scopes: staffScopes });
 });
 afterAll(() => services?.stop());
@@ -207,6 +207,16 @@ describe('each changing operation writes its events', () => {
     const { id } = (await call(`create${name}`, { token: staff, body }, 'setting.changed.v1')).body;
     await call(`update${name}`, { id, token: staff, body: patch }, 'setting.changed.v1');
     await call(`archive${name}`, { id, token: staff }, 'setting.changed.v1');
+  });
+
+  it('the operations on a webhook write no event', async () => {
+    const body = { url: 'https://warehouse.example/shop', types: ['order'] };
+    const { id } = (await call('createWebhook', { token: staff, body })).body;
+    await call('updateWebhook', { id, token: staff, body: { status: 'paused' } });
+    await call('testWebhook', { id, token: staff });
+    await call('replayWebhook', { id, token: staff, body: { from: new Date().toISOString() } });
+    await call('rotateWebhookSecret', { id, token: staff });
+    await call('deleteWebhook', { id, token: staff });
   });
 });
 

@@ -5,6 +5,7 @@ import type { EventType } from '@shop/shared/events';
 export type PublishedBy = readonly EventType[] | { readonly none: string };
 
 const sessions = 'sessions and tokens are no followed resource: the key set has the ended ones';
+const webhooks = 'webhooks are no followed resource: their owner reads them';
 const readsOnly = 'the operation only reads';
 
 /** operationId → events of the operation's own service. */
@@ -58,4 +59,11 @@ export const eventsOfOperations: Readonly<Record<string, PublishedBy>> = {
   createDiscount: ['setting.changed.v1'],
   updateDiscount: ['setting.changed.v1'],
   archiveDiscount: ['setting.changed.v1'],
+  // changes
+  createWebhook: { none: webhooks },
+  updateWebhook: { none: webhooks },
+  deleteWebhook: { none: webhooks },
+  testWebhook: { none: webhooks },
+  replayWebhook: { none: webhooks },
+  rotateWebhookSecret: { none: webhooks },
 };

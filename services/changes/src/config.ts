@@ -1,7 +1,7 @@
 // Environment → one typed frozen object. All mistakes are reported together.
-import { type Environment, keyList, oneOf, readConfig, secretList, string, url } from '@shop/shared/runtime';
+import { type Environment, keyList, oneOf, readConfig, secretList, url } from '@shop/shared/runtime';
 import { callerVariables, serviceVariables } from '@shop/shared/service';
-import { readNetworks } from './webhooks/webhook-url.ts';
+import { networkList } from './webhooks/address-rules.ts';
 
 export function readEnvironment(environment: Environment) {
   return readConfig(environment, {
@@ -15,7 +15,7 @@ export function readEnvironment(environment: Environment) {
     /** Where the scopes of these owners come from: accounts, or the last token of each. */
     webhookScopes: oneOf('WEBHOOK_SCOPES', ['accounts', 'token'], 'accounts'),
     /** Networks that are not public and that requests of webhooks may reach. */
-    webhooksAllow: { ...string('WEBHOOKS_ALLOW', ''), parse: readNetworks },
+    webhooksAllow: networkList('WEBHOOKS_ALLOW'),
   });
 }
 

@@ -14,6 +14,7 @@ const scopes = {
   editor: ['catalogue:write'],
   payer: ['payments:write'],
   configurer: ['settings:write'],
+  integrator: ['webhooks:write'],
   supporter: ['accounts:support'],
   machine: ['orders:read-all'],
 } as const satisfies Record<string, readonly string[]>;
@@ -26,7 +27,16 @@ export const accessTargets = ['own', 'foreign', 'absent'] as const;
 export type AccessTarget = (typeof accessTargets)[number];
 
 /** The resource that a path parameter names. */
-export type AccessResource = 'account' | 'session' | 'order' | 'product' | 'import' | 'return' | SettingResource;
+export type AccessResource =
+  | 'account'
+  | 'session'
+  | 'order'
+  | 'product'
+  | 'import'
+  | 'return'
+  | 'webhook'
+  | 'change'
+  | SettingResource;
 export type SettingResource = 'shippingMethod' | 'taxRate' | 'discount';
 
 export interface AccessRule {

@@ -74,6 +74,16 @@ const hints: Hints = (name, schema) => {
     case 'sku':
     case 'externalKey':
       return fc.oneof(slot('newReference'), slot('sku'), fc.constantFrom<unknown>(undefined, 'MUG-1'));
+    case 'url':
+      return often(
+        6,
+        fc.constantFrom('https://warehouse.example/shop', 'https://warehouse.example:8443/'),
+        fc.constantFrom('http://warehouse.example/', 'https://[::ffff:127.0.0.1]/', 'https://0x7f.1/', 'https://\0/'),
+      );
+    case 'from':
+      // Delivery times in days have a member of this name, too.
+      if (schema.format !== 'date-time') return undefined;
+      return fc.integer({ min: -1, max: 200 }).map((hours) => new Date(Date.now() - hours * 3_600_000).toISOString());
     case 'cursor':
       return slot('cursor');
     case 'name':

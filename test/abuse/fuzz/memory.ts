@@ -138,5 +138,7 @@ function kindOf(path: string): string | undefined {
   if (/^\/v1\/orders(\/[^/]+(\/(cancel|process|ship|deliver))?)?$/.test(path)) return 'orderId';
   if (path === '/v1/products/imports' || path.startsWith('/v1/products-imports/')) return 'importId';
   if (/^\/v1\/products(\/[^/]+)?$/.test(path)) return 'productId';
+  if (/^\/v1\/webhooks(\/[^/]+)?$/.test(path)) return 'webhookId';
+  if (path === '/v1/changes') return 'changeId';
   return path === '/v1/sessions' ? 'sessionId' : undefined;
 }

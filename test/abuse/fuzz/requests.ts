@@ -54,6 +54,7 @@ const weights: Readonly<Record<string, number>> = {
   updateShippingMethod: 9,
   archiveTaxRate: 9,
   archiveDiscount: 9,
+  deleteWebhook: 12,
 };
 const usualWeight = 24;
 

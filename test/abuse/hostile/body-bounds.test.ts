@@ -60,6 +60,10 @@ const answers: Readonly<Record<string, number>> = {
   verifyEmail: 400,
   undoEmailChange: 400,
   confirmPasswordReset: 400,
+  readScopes: 200,
+  createWebhook: 201,
+  updateWebhook: 404,
+  replayWebhook: 404,
 };
 
 /** The body of a search has no largest valid form. The values of its longest list fill it to the limit. */

@@ -94,6 +94,8 @@ const ids: Record<AccessResource, Record<AccessTarget, string>> = {
   shippingMethod: { own: '', foreign: '', absent: newId() },
   taxRate: { own: '', foreign: '', absent: newId() },
   discount: { own: '', foreign: '', absent: newId() },
+  webhook: { own: '', foreign: '', absent: newId() },
+  change: { own: '', foreign: '', absent: newId() },
 };
 
 beforeAll(async () => {
@@ -117,8 +119,8 @@ beforeAll(async () => {
   tokens.set('expired', await issuer.sign({ ...owner, expiresIn: -60 }));
   tokens.set('forged', await issuer.forge(owner));
   tokens.set('owner', await issuer.sign({ ...owner, loggedIn: true }));
-  for (const caller of ['other', 'reader', 'fulfiller', 'editor', 'payer', 'supporter', 'configurer'] as const)
-    tokens.set(caller, await issuer.sign({ scopes: scopesOf(caller) }));
+  const staff = ['other', 'reader', 'fulfiller', 'editor', 'payer', 'supporter', 'configurer', 'integrator'] as const;
+  for (const caller of staff) tokens.set(caller, await issuer.sign({ scopes: scopesOf(caller) }));
   tokens.set('machine', await issuer.sign({ scopes: scopesOf('machine'), isMachine: true }));
 
   const stocked = { token: tokens.get('editor') ?? '', body: { ...product, stock: 100 } };
@@ -135,6 +137,11 @@ beforeAll(async () => {
     await client.post(`/v1/orders/${ids.order[target]}/cancel`, { token });
     ids.return[target] = await addReturn(token, productId);
   }
+  ids.webhook.own = await addWebhook(tokens.get('integrator') ?? '');
+  ids.webhook.foreign = await addWebhook(await issuer.sign({ scopes: scopesOf('integrator') }));
+  // Everybody sees the change of the product.
+  const changeId = await eventually(async () => idOf(await firstChange()));
+  ids.change = { ...ids.change, own: changeId, foreign: changeId };
 });
 afterAll(async () => {
   await gateway?.stop();
@@ -150,6 +157,18 @@ it('the access matrix has a rule for every operation of every contract except in
 function idOf({ status, body, text }: Awaited<ReturnType<TestClient['post']>>): string {
   if (status >= 300) throw new Error(`${status} ${text}`);
   return body.id;
+}
+
+/** The response with the first change of the feed. @throws when the feed has none */
+async function firstChange(): ReturnType<TestClient['get']> {
+  const answer = await client.get('/v1/changes?limit=1');
+  const [change] = answer.body.items;
+  if (change === undefined) throw new Error('the feed has no change yet');
+  return { ...answer, body: change };
+}
+
+async function addWebhook(token: string): Promise<string> {
+  return idOf(await client.post('/v1/webhooks', { token, body: rules.createWebhook?.body?.() }));
 }
 
 /** Adds a return of an order that has shipped, and withdraws it. */
@@ -217,6 +236,8 @@ describe.each(cells)('$id $way as $caller', (cell) => {
       const requestId = newId();
       // Each request needs a session of its own, because a session can be ended only once.
       if (rule.resource === 'session' && caller === 'owner') ids.session.own = await logIn('own');
+      if (operation.operationId === 'deleteWebhook' && caller === 'integrator')
+        ids.webhook.own = await addWebhook(tokens.get(caller) ?? '');
       // An archived setting can neither be read nor changed.
       if (rule.scope === 'settings:write')
         await Promise.all(settingResources.filter((each) => each === rule.resource).map(addSetting));

@@ -132,6 +132,7 @@ describe('a walk through Prism', () => {
       'orders:fulfil',
       'orders:read-all',
       'settings:write',
+      'webhooks:write',
     );
     staff = (await logIn(email)).access;
   });
@@ -303,6 +304,29 @@ describe('a walk through Prism', () => {
     const followed = visit('followChanges', 200, { token, query: { types: 'product' } });
     await visit('revokeToken', 204, { body: { refresh_token: refresh } });
     await followed;
+  });
+
+  it('a walk through Prism has no violation in the operations of webhooks', async () => {
+    const url = 'https://warehouse.example/shop';
+    const { body } = await visit('createWebhook', 201, { token: staff, body: { url, types: ['order'] } });
+    await visit('createWebhook', 400, { token: staff, body: { url: 'https://10.0.0.1/', types: ['order'] } });
+    const own = { token: staff, path: { webhookId: String(body.id) } };
+    const { headers } = await visit('getWebhook', 200, own);
+    await visit('getWebhook', 304, { ...own, headers: { 'If-None-Match': headers.get('etag') ?? '' } });
+    await visit('listWebhooks', 200, { token: staff });
+    await visit('updateWebhook', 200, { ...own, body: { collapse: true } });
+    await visit('updateWebhook', 412, { ...own, body: { collapse: false }, headers: { 'If-Match': '"none"' } });
+    await visit('testWebhook', 202, own);
+    await visit('replayWebhook', 200, { ...own, body: { from: new Date().toISOString() } });
+    await visit('rotateWebhookSecret', 200, own);
+    await visit('listAttempts', 200, own);
+    const { body: page } = await visit('listChanges', 200, { token: staff, query: { limit: '1' } });
+    const changeId = String((page.items as readonly Node[])[0]?.id);
+    await visit('listDeliveries', 200, { token: staff, path: { changeId } });
+    await visit('listDeliveries', 404, { token: staff, path: { changeId: newId() } });
+    await visit('deleteWebhook', 204, own);
+    await visit('getWebhook', 404, own);
+    await visit('getWebhookKeys', 200, {});
   });
 
   it('a walk through Prism visits every operation of the document', () => {

@@ -1,10 +1,11 @@
 // The rules for the address of a webhook that need no look-up of its name. address-guard.ts checks the addresses at each connection.
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import type { Fault } from '@shop/shared/problem';
+import { isAllowed, type Network } from './address-rules.ts';
 
 export interface UrlRules {
-  /** The networks of `WEBHOOKS_ALLOW`, which requests may reach although they are not public; undefined for none. */
-  readonly allowed: BlockList | undefined;
+  /** The networks of `WEBHOOKS_ALLOW`, which requests may reach although they are not public. */
+  readonly allowed: readonly Network[];
   /** The address of the shop itself. */
   readonly shop: string;
 }
@@ -12,7 +13,7 @@ export interface UrlRules {
 const ports = ['', '8443'];
 
 /**
- * Returns what is wrong with the address of a webhook; undefined for a valid one. With `allowed`, the scheme and the port of
+ * Returns what is wrong with the address of a webhook; undefined for a valid one. With networks in `allowed`, the scheme and the port of
  * a name depend on its addresses, so they are checked at each connection.
  */
 export function findUrlFault(text: string, { allowed, shop }: UrlRules): string | undefined {
@@ -22,40 +23,16 @@ export function findUrlFault(text: string, { allowed, shop }: UrlRules): string 
   if (hostOf(url) === hostOf(URL.parse(shop))) return 'must not be the address of the shop';
   const address = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(address) !== 0) {
-    return allowed !== undefined && isIn(allowed, address) ? undefined : 'must have a name in place of an address';
+    return isAllowed(address, allowed) ? undefined : 'must have a name in place of an address';
   }
-  if (allowed !== undefined) return undefined;
+  if (allowed.length > 0) return undefined;
   if (url.protocol !== 'https:') return 'must be an absolute https URL';
   return ports.includes(url.port) ? undefined : 'must have the port 443 or 8443';
-}
-
-/** Returns whether an IPv4 or IPv6 address belongs to one of the networks. */
-export function isIn(networks: BlockList, address: string): boolean {
-  return networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** Returns host and port, without the dot at the end of a complete name. */
 function hostOf(url: URL | null): string | undefined {
   return url?.host.replace(/\.(?=:|$)/, '');
-}
-
-/**
- * Reads networks such as `127.0.0.0/8,::1/128`.
- * @throws Error that says what a value must be
- */
-export function readNetworks(text: string): BlockList | undefined {
-  const parts = text.split(',').flatMap((part) => part.trim() || []);
-  if (parts.length === 0) return undefined;
-  const networks = new BlockList();
-  for (const part of parts) {
-    const [address = '', prefix = ''] = part.split('/');
-    const family = isIP(address);
-    if (family === 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > (family === 6 ? 128 : 32)) {
-      throw new Error('must be networks such as 127.0.0.0/8, separated by commas');
-    }
-    networks.addSubnet(address, Number(prefix), family === 6 ? 'ipv6' : 'ipv4');
-  }
-  return networks;
 }
 
 /** Returns the faults of `url` in a body that the contract may have refused. */
