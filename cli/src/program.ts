@@ -49,6 +49,14 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
     'handle the events between the services',
     async () => (await import('./commands/events.ts')).eventsCommand(),
   ],
+  changes: [
+    'show what changes in the shop as it happens',
+    async () => (await import('./commands/changes.ts')).changesCommand(),
+  ],
+  webhooks: [
+    'list, show, pause and replay webhooks, and explain why one got a change or not',
+    async () => (await import('./commands/webhooks.ts')).webhooksCommand(),
+  ],
   staff: ['grant and revoke the scopes of staff', async () => (await import('./commands/staff.ts')).staffCommand()],
   machines: [
     'manage programs that log in with a client secret',

@@ -8337,7 +8337,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            304: components["responses"]["NotModifiedForCaller"];
+            304: components["responses"]["NotModified"];
             400: components["responses"]["ChangesInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ChangesForbidden"];

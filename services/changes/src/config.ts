@@ -3,6 +3,9 @@ import { type Environment, keyList, oneOf, readConfig, secretList, url } from '@
 import { callerVariables, serviceVariables } from '@shop/shared/service';
 import { networkList } from './webhooks/address-rules.ts';
 
+/** Where the scopes of the owners of webhooks come from: accounts, or the last token of each. */
+const webhookScopes = oneOf('WEBHOOK_SCOPES', ['accounts', 'token'], 'accounts');
+
 export function readEnvironment(environment: Environment) {
   return readConfig(environment, {
     ...serviceVariables,
@@ -12,8 +15,7 @@ export function readEnvironment(environment: Environment) {
     webhookKeys: secretList('WEBHOOK_KEYS'),
     /** The service that returns the present scopes of the owners of webhooks. */
     accountsUrl: url('ACCOUNTS_URL', ['http', 'https']),
-    /** Where the scopes of these owners come from: accounts, or the last token of each. */
-    webhookScopes: oneOf('WEBHOOK_SCOPES', ['accounts', 'token'], 'accounts'),
+    webhookScopes,
     /** Networks that are not public and that requests of webhooks may reach. */
     webhooksAllow: networkList('WEBHOOKS_ALLOW'),
   });
@@ -22,4 +24,9 @@ export function readEnvironment(environment: Environment) {
 /** Returns the configuration of the operator's functions. */
 export function readDatabaseConfig(environment: Environment) {
   return readConfig(environment, { databaseUrl: serviceVariables.databaseUrl });
+}
+
+/** Returns the configuration of the operator's function that explains deliveries. */
+export function readScopesConfig(environment: Environment) {
+  return readConfig(environment, { webhookScopes });
 }

@@ -205,9 +205,9 @@ export interface components {
     };
     responses: {
         /** @description The representation that the client has is current. */
-        readonly NotModifiedForCaller: {
+        readonly NotModified: {
             headers: {
-                readonly ETag: components["headers"]["WeakETag"];
+                readonly ETag: components["headers"]["ETag"];
                 readonly [name: string]: unknown;
             };
             content?: never;
@@ -235,8 +235,6 @@ export interface components {
         readonly IdempotencyReplayed: "true";
         /** @description Strong entity tag of the row version, the same for every projection. The tag of an account also contains its id, because `/v1/accounts/me` is another resource for each caller. */
         readonly ETag: string;
-        /** @description Weak entity tag of the row version: the response also depends on the caller. For staff, the version of the customer may follow. `If-Match` compares the row version. */
-        readonly WeakETag: string;
     };
     pathItems: never;
 }
@@ -397,7 +395,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Webhook"];
                 };
             };
-            readonly 304: components["responses"]["NotModifiedForCaller"];
+            readonly 304: components["responses"]["NotModified"];
         };
     };
     readonly deleteWebhook: {

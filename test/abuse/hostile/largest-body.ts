@@ -62,7 +62,9 @@ function largest(document: Node, { allOf, ...own }: Node): unknown {
     return Object.fromEntries([...named, ...furtherMembers(document, schema)]);
   }
   if (types.includes('array')) {
-    const item = largest(document, dereference(document, schema.items));
+    const items = dereference(document, schema.items);
+    if (schema.uniqueItems === true && Array.isArray(items.enum)) return items.enum;
+    const item = largest(document, items);
     return new Array(bound(schema, 'maxItems')).fill(item);
   }
   if (types.includes('string')) return largestText(schema);

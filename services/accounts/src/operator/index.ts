@@ -10,6 +10,7 @@ export {
   revokeMachine,
   rotateMachine,
 } from './machines.ts';
+export { readScopesAsOperator } from './read-scopes.ts';
 export { type SharedMailbox, sharedMailboxes } from './shared-mailboxes.ts';
 export {
   checkSigningKeys,

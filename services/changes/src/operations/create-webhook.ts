@@ -14,7 +14,7 @@ import { urlFaults } from '../webhooks/webhook-url.ts';
 export const createWebhook: Operation<'createWebhook'> = async (request, context) => {
   const caller = requireCaller(request);
   const { webhookEncryption: encryption } = context;
-  refuseFaults(request.faults, urlFaults(request.body, context.urlRules));
+  refuseFaults(request.faults, urlFaults(request, context.urlRules));
   const { url, types, collapse = false } = request.body;
   // The response is stored with the encrypted secret.
   const stored = await idempotent(request, context, async (tx) => {

@@ -4,8 +4,7 @@ import { Problem } from '@shop/shared/problem';
 import type { Context, Operation } from '../context.ts';
 import { isVisible, toFilter } from '../feed/change.ts';
 import { findChange } from '../feed/find-change.ts';
-import { toAttemptView } from '../webhooks/attempts.ts';
-import { explainDeliveries } from '../webhooks/explain-deliveries.ts';
+import { explainDeliveries, toDeliveryView } from '../webhooks/explain-deliveries.ts';
 import { findWebhooks } from '../webhooks/webhook-store.ts';
 
 export const listDeliveries: Operation<'listDeliveries'> = async (request, { database }: Pick<Context, 'database'>) => {
@@ -19,10 +18,5 @@ export const listDeliveries: Operation<'listDeliveries'> = async (request, { dat
   const scopesOf = ({ scopes }: { readonly scopes: readonly string[] }): ReadonlySet<string> =>
     new Set(scopes.filter((scope) => caller.scopes.has(scope)));
   const deliveries = await explainDeliveries(database.pool, change, webhooks, scopesOf);
-  const items = deliveries.map(({ webhook: { id, url, status }, state, nextAttemptAt, attempts }) => ({
-    ...{ webhookId: id, url, status, state },
-    ...(nextAttemptAt !== undefined && { nextAttemptAt: nextAttemptAt.toISOString() }),
-    attempts: attempts.map(toAttemptView),
-  }));
-  return { status: 200, body: { items } };
+  return { status: 200, body: { items: deliveries.map(toDeliveryView) } };
 };

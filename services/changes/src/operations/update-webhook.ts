@@ -11,7 +11,7 @@ import { urlFaults } from '../webhooks/webhook-url.ts';
  * continues where it stood.
  */
 export const updateWebhook: Operation<'updateWebhook'> = async (request, context) => {
-  refuseFaults(request.faults, urlFaults(request.body, context.urlRules));
+  refuseFaults(request.faults, urlFaults(request, context.urlRules));
   const { url, types, collapse, status } = request.body;
   const webhook = await changeWebhook(request, context, (present) => {
     const isNew = (url !== undefined && url !== present.url) || (status === 'active' && present.status !== 'active');

@@ -1,12 +1,15 @@
-// The operator's functions for the feed. The command line calls these functions in its own process.
-import { type Environment, readConfig } from '@shop/shared/runtime';
-import { serviceVariables, withDatabase } from '@shop/shared/service';
-import { type HeldChange, listHeldChanges } from '../feed/held-changes.ts';
-
-export type { HeldChange };
-
-/** Returns changes whose predecessor is missing, the oldest first. Of `environment` only DATABASE_URL is read. */
-export function heldChanges(environment: Environment, limit: number): Promise<HeldChange[]> {
-  const { databaseUrl: url } = readConfig(environment, { databaseUrl: serviceVariables.databaseUrl });
-  return withDatabase({ url, name: 'doctor' }, (database) => listHeldChanges(database, limit));
-}
+// The operator's functions for changes. The command line calls these functions in its own process.
+export { type HeldChange, heldChanges } from './held-changes.ts';
+export {
+  type ExplainedDelivery,
+  explainChange,
+  type ListedWebhook,
+  listAttempts,
+  listWebhooks,
+  pauseWebhook,
+  replayWebhook,
+  resumeWebhook,
+  scopesFrom,
+  showWebhook,
+} from './manage-webhooks.ts';
+export { tailChanges } from './tail-changes.ts';

@@ -1,4 +1,4 @@
-// Each change of a webhook by its owner: with the row locked, If-Match checked, and the next version.
+// Each change of a webhook by its owner: with the row locked, If-Match checked, the scopes of the token, and the next version.
 import type { Transaction } from '@shop/shared/database';
 import { type OperationRequest, requireCaller, requireMatch, toEtag } from '@shop/shared/http';
 import type { Context } from '../context.ts';
@@ -18,7 +18,7 @@ export function changeWebhook(
   return database.transaction(async (tx) => {
     const webhook = await lockWebhook(tx, caller.accountId, request.path.webhookId ?? '');
     requireMatch(request.headers, toEtag(webhook.version));
-    return saveWebhook(tx, caller, { ...webhook, ...(await change(webhook, tx)) });
+    return saveWebhook(tx, { ...webhook, scopes: [...caller.scopes], ...(await change(webhook, tx)) });
   });
 }
 

@@ -2,7 +2,7 @@
 import type { Queryable } from '@shop/shared/database';
 import { type Change, isVisible } from '../feed/change.ts';
 import type { components } from '../generated.ts';
-import { type AttemptRow, findAttemptsOf } from './attempts.ts';
+import { type AttemptRow, findAttemptsOf, toAttemptView } from './attempts.ts';
 import type { ScopesOf } from './present-scopes.ts';
 import { followedBy, type Webhook } from './webhook.ts';
 
@@ -41,6 +41,19 @@ export async function explainDeliveries(
     const nextAttemptAt = state === 'parked' || state === 'waiting' ? next[state] : undefined;
     return { webhook, state, nextAttemptAt, attempts: own };
   });
+}
+
+export function toDeliveryView({
+  webhook: { id, url, status },
+  state,
+  nextAttemptAt,
+  attempts,
+}: Delivery): components['schemas']['Delivery'] {
+  return {
+    ...{ webhookId: id, url, status, state },
+    ...(nextAttemptAt !== undefined && { nextAttemptAt: nextAttemptAt.toISOString() }),
+    attempts: attempts.map(toAttemptView),
+  };
 }
 
 interface Known {

@@ -25,8 +25,17 @@ export function openPresentScopes(accounts: InternalClient | undefined): Present
     const callerIds = [...new Set(ownerIds)];
     const { status, body } = await accounts.post('/internal/scopes', { callerIds }, requestIdentity({}));
     if (status !== 200) throw new Error(`accounts answered ${status} to a request for scopes`);
-    const { callers } = body as { readonly callers: readonly { readonly id: string; readonly scopes: string[] }[] };
-    const present = new Map(callers.map(({ id, scopes }) => [id, new Set(scopes)]));
-    return ({ ownerId, scopes }) => new Set(scopes.filter((scope) => present.get(ownerId)?.has(scope)));
+    return toScopesOf((body as { readonly callers: readonly CallerScopes[] }).callers);
   };
+}
+
+export interface CallerScopes {
+  readonly id: string;
+  readonly scopes: readonly string[];
+}
+
+/** @param callers that have scopes at present */
+export function toScopesOf(callers: readonly CallerScopes[]): ScopesOf {
+  const present = new Map(callers.map(({ id, scopes }) => [id, new Set(scopes)]));
+  return ({ ownerId, scopes }) => new Set(scopes.filter((scope) => present.get(ownerId)?.has(scope)));
 }

@@ -45,11 +45,11 @@ export async function addWebhook(
   );
 }
 
-/** Returns the webhooks of an owner, the oldest first. */
-export async function findWebhooks(database: Queryable, ownerId: string): Promise<Webhook[]> {
+/** Returns the webhooks of an owner, or all of them, the oldest first. */
+export async function findWebhooks(database: Queryable, ownerId?: string): Promise<Webhook[]> {
   const { rows } = await database.query<Webhook>(
-    `SELECT ${webhookColumns} FROM webhooks WHERE owner_id = $1 ORDER BY id`,
-    [ownerId],
+    `SELECT ${webhookColumns} FROM webhooks WHERE owner_id = $1 OR $1 IS NULL ORDER BY id`,
+    [ownerId ?? null],
   );
   return rows;
 }
@@ -65,22 +65,24 @@ export async function findWebhook(database: Queryable, ownerId: string, id: stri
 
 /**
  * Locks a webhook until the transaction ends.
- * @throws Problem 404 when the owner has no such webhook
+ * @param ownerId undefined for the command line
+ * @throws Problem 404 when there is no such webhook, or the owner does not have it
  */
-export async function lockWebhook(tx: Transaction, ownerId: string, id: string): Promise<Webhook> {
+export async function lockWebhook(tx: Transaction, ownerId: string | undefined, id: string): Promise<Webhook> {
   return one(
-    await sql<Webhook>(tx, `SELECT ${webhookColumns} FROM webhooks WHERE owner_id = $1 AND id = $2 FOR NO KEY UPDATE`, [
-      ownerId,
-      id,
-    ]),
+    await sql<Webhook>(
+      tx,
+      `SELECT ${webhookColumns} FROM webhooks WHERE (owner_id = $1 OR $1 IS NULL) AND id = $2 FOR NO KEY UPDATE`,
+      [ownerId ?? null, id],
+    ),
   );
 }
 
-/** What a change by the owner sets. */
-export type ChangedWebhook = Omit<Webhook, 'version' | 'ownerId' | 'isMachine' | 'scopes' | 'createdAt' | 'updatedAt'>;
+/** What a change sets. */
+export type ChangedWebhook = Omit<Webhook, 'version' | 'ownerId' | 'isMachine' | 'createdAt' | 'updatedAt'>;
 
-/** Stores a locked webhook with the next version and the scopes of the caller's token. */
-export async function saveWebhook(tx: Transaction, caller: Caller, webhook: ChangedWebhook): Promise<Webhook> {
+/** Stores a locked webhook with the next version. */
+export async function saveWebhook(tx: Transaction, webhook: ChangedWebhook): Promise<Webhook> {
   return one(
     await sql<Webhook>(
       tx,
@@ -90,7 +92,7 @@ export async function saveWebhook(tx: Transaction, caller: Caller, webhook: Chan
          previous_until = $17
        WHERE id = $1 RETURNING ${webhookColumns}`,
       [
-        ...[webhook.id, [...caller.scopes], webhook.url, webhook.types, webhook.collapse, webhook.status],
+        ...[webhook.id, webhook.scopes, webhook.url, webhook.types, webhook.collapse, webhook.status],
         ...[webhook.isPingDue, webhook.nextAttemptAt, webhook.failures, webhook.failingSince, webhook.noticedHours],
         ...[webhook.epoch, webhook.position, webhook.firstPosition],
         ...[webhook.secret, webhook.previousSecret, webhook.previousUntil],

@@ -1,5 +1,6 @@
 // The rules for the address of a webhook that need no look-up of its name. address-guard.ts checks the addresses at each connection.
 import { isIP } from 'node:net';
+import type { OperationRequest } from '@shop/shared/http';
 import type { Fault } from '@shop/shared/problem';
 import { isAllowed, type Network } from './address-rules.ts';
 
@@ -35,9 +36,10 @@ function hostOf(url: URL | null): string | undefined {
   return url?.host.replace(/\.(?=:|$)/, '');
 }
 
-/** Returns the faults of `url` in a body that the contract may have refused. */
-export function urlFaults(body: unknown, rules: UrlRules): Fault[] {
-  const { url } = (typeof body === 'object' && body !== null ? body : {}) as { readonly url?: unknown };
-  const detail = typeof url === 'string' ? findUrlFault(url, rules) : undefined;
+/** Returns the faults of `url` in a body, unless the contract has refused it. */
+export function urlFaults({ body, faults }: Pick<OperationRequest, 'body' | 'faults'>, rules: UrlRules): Fault[] {
+  if (faults.some(({ pointer }) => pointer === '' || pointer === '/url')) return [];
+  const { url } = (body ?? {}) as { readonly url?: string };
+  const detail = url === undefined ? undefined : findUrlFault(url, rules);
   return detail === undefined ? [] : [{ pointer: '/url', detail }];
 }

@@ -64,8 +64,9 @@ describe('a new webhook', () => {
 
   it.each([
     ['http://warehouse.example/shop', 'must be an absolute https URL'],
-    ['ftp://warehouse.example/shop', 'must be an absolute https URL'],
-    ['/shop', 'must be an absolute https URL'],
+    ['ftp://warehouse.example/shop', 'must be an absolute https URL of ASCII characters'],
+    ['/shop', 'must be an absolute https URL of ASCII characters'],
+    ['https://münchen.example/', 'must be an absolute https URL of ASCII characters'],
     ['https://ada:secret@warehouse.example/', 'must not contain a user or a password'],
     ['https://ada@warehouse.example/', 'must not contain a user or a password'],
     ['https://warehouse.example:8080/', 'must have the port 443 or 8443'],
@@ -89,6 +90,12 @@ describe('a new webhook', () => {
       '/types/0',
       '/url',
     ]);
+  });
+
+  it.each([null, 7, [], 'https://warehouse.example'])('the body %j is refused as no webhook', async (body) => {
+    expect((await shop.call(owner, 'POST', '/v1/webhooks', { body })).status).toBe(400);
+    const { id } = (await shop.add(await shop.owner())).body;
+    expect((await shop.call(owner, 'PATCH', `/v1/webhooks/${id}`, { body })).status).toBe(400);
   });
 
   it('an address with characters that no address has is refused or stored, and never a failure of the shop', async () => {
