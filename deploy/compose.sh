@@ -2,8 +2,8 @@
 # Changes a shop under Docker Compose without losing a request. docs/deploying/ describes its commands.
 #
 #   deploy/compose.sh update [SERVICE...]   replaces the containers of each service and of the gateway, or of the named ones, one by one
-#   deploy/compose.sh rotate SECRET         replaces database, broker, administrator, internal, cursors or key-encryption
-#   deploy/compose.sh forget SECRET         ends the former values of internal, cursors or key-encryption
+#   deploy/compose.sh rotate SECRET         replaces database, broker, administrator, internal, cursors, key-encryption or webhooks
+#   deploy/compose.sh forget SECRET         ends the former values of internal, cursors, key-encryption or webhooks
 #
 # The variables of Compose, such as COMPOSE_PROJECT_NAME, COMPOSE_FILE and COMPOSE_PROFILES, have their usual meaning.
 #
@@ -181,7 +181,7 @@ rotate() {
       change_secret end broker
       end_broker_users
       ;;
-    internal | cursors | key-encryption)
+    internal | cursors | key-encryption | webhooks)
       change_secret add "$1"
       replace_all $migrated
       change_secret use "$1"
@@ -194,7 +194,7 @@ rotate() {
 
 forget() {
   case $1 in
-    internal | cursors | key-encryption)
+    internal | cursors | key-encryption | webhooks)
       change_secret end "$1"
       replace_all $migrated
       ;;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Replaces a secret of a shop in Kubernetes without losing a request. docs/deploying/secrets.md describes its commands.
 #
-#   deploy/kubernetes.sh rotate SECRET OVERLAY   replaces database, broker, internal, cursors or key-encryption
-#   deploy/kubernetes.sh forget SECRET OVERLAY   ends the former values of internal, cursors or key-encryption
+#   deploy/kubernetes.sh rotate SECRET OVERLAY   replaces database, broker, internal, cursors, key-encryption or webhooks
+#   deploy/kubernetes.sh forget SECRET OVERLAY   ends the former values of internal, cursors, key-encryption or webhooks
 #
 # OVERLAY is the folder of the manifests, such as deploy/kubernetes/overlays/production. It needs kubectl, and Docker with the image of
 # deploy/setup that the overlay names, or with another one in SETUP_IMAGE. NAMESPACE is the namespace, by default shop.
@@ -139,8 +139,8 @@ kubectl --namespace ${NAMESPACE:-shop} delete configmap secret-rotation"
 overlay=$3
 case "$1 $2" in
   "rotate database" | "rotate broker") ;;
-  "rotate internal" | "rotate cursors" | "rotate key-encryption") ;;
-  "forget internal" | "forget cursors" | "forget key-encryption") ;;
+  "rotate internal" | "rotate cursors" | "rotate key-encryption" | "rotate webhooks") ;;
+  "forget internal" | "forget cursors" | "forget key-encryption" | "forget webhooks") ;;
   *) usage ;;
 esac
 read_setup_image

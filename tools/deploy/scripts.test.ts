@@ -289,7 +289,7 @@ describe('deploy/kubernetes.sh', () => {
     expect(changesOf('rotate', 'broker')).toEqual(steps);
   });
 
-  it.each(['internal', 'cursors', 'key-encryption'])(
+  it.each(['internal', 'cursors', 'key-encryption', 'webhooks'])(
     'deploy/kubernetes.sh makes all pods accept a new value of %s before its use',
     (what) => {
       expect(changesOf('rotate', what)).toEqual([`add ${what}`, restart, `use ${what}`, restart, operator]);

@@ -75,7 +75,7 @@ describe('the secrets', () => {
 });
 
 describe('the rotation', () => {
-  it.each(['internal', 'cursors', 'keyEncryption'] as const)(
+  it.each(['internal', 'cursors', 'keyEncryption', 'webhooks'] as const)(
     'the rotation of %s makes every process accept the new value before it is used',
     (key) => {
       const what = key === 'keyEncryption' ? 'key-encryption' : key;

@@ -47,7 +47,14 @@ async function newCustomer(): Promise<Values> {
 /** A customer who is also staff, with a token that has the scopes. */
 async function newStaff(): Promise<Values> {
   const [values, customer] = [await newCustomer(), await newCustomer()];
-  const scopes = ['accounts:support', 'catalogue:write', 'orders:fulfil', 'orders:read-all', 'settings:write'];
+  const scopes = [
+    'accounts:support',
+    'catalogue:write',
+    'orders:fulfil',
+    'orders:read-all',
+    'settings:write',
+    'webhooks:write',
+  ];
   await shop.grant(values.email ?? '', ...scopes);
   const client = createShop({ baseUrl: shop.url });
   const { data } = await client.call.POST('/v1/tokens', { body: { email: values.email ?? '', password } });
@@ -81,6 +88,7 @@ const callers = new Map([
   ['following-changes', newFollower],
   ['shipping-taxes-discounts', newStaff],
   ['returns', newStaff],
+  ['webhooks', newStaff],
   ['taking-payments', newPayer],
 ]);
 
@@ -141,6 +149,7 @@ function remember(values: Values, { target, body: sent }: Exchange, body: Record
   if (typeof token === 'string') values[sent?.includes('client_credentials') ? 'payerToken' : 'accessToken'] = token;
   if (typeof id === 'string' && target === '/v1/orders') values.orderId = id;
   if (typeof id === 'string' && target.endsWith('/returns')) values.returnId = id;
+  if (typeof id === 'string' && target === '/v1/webhooks') values.webhookId = id;
   if (typeof id === 'string' && target === '/v1/products/imports') values.importId = id;
   if (typeof totalCost === 'number') values.totalCost = String(totalCost);
   const next = (pagination as { nextCursor?: string } | undefined)?.nextCursor;

@@ -13,7 +13,7 @@ import {
 } from '../../system/containers/client.ts';
 import { type ComposeShop, startComposeShop } from '../../system/containers/compose-shop.ts';
 
-const rotations = ['database', 'broker', 'internal', 'cursors', 'key-encryption', 'administrator'];
+const rotations = ['database', 'broker', 'internal', 'cursors', 'key-encryption', 'webhooks', 'administrator'];
 const startWithin = 1_200_000;
 let shop: ComposeShop;
 let client: Client;

@@ -20,6 +20,7 @@ export const guideNames = [
   'idempotency',
   'events',
   'following-changes',
+  'webhooks',
   'staff',
   'shipping-taxes-discounts',
   'returns',

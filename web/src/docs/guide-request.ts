@@ -20,6 +20,7 @@ const givens: readonly Given[] = [
   { request: /^(?:GET|POST) \/v1\/products[?\n]/, name: 'productId', member: 'id' },
   { request: /^GET \/v1\/products[?\n]/, name: 'nextCursor', member: 'nextCursor' },
   { request: /^GET \/v1\/changes\?/, name: 'changesCursor', member: 'nextCursor' },
+  { request: /^POST \/v1\/webhooks\n/, name: 'webhookId', member: 'id' },
   { request: /^POST \/v1\/products\/imports\n/, name: 'importId', member: 'id' },
   { request: /^GET \/v1\/accounts\?/, name: 'customerId', member: 'id' },
 ];
@@ -35,6 +36,7 @@ export const variables: Readonly<Record<string, string>> = {
   nextCursor: 'CURSOR',
   changesCursor: 'CHANGES_CURSOR',
   importId: 'IMPORT',
+  webhookId: 'WEBHOOK',
   customerId: 'CUSTOMER',
 };
 
