@@ -43,6 +43,7 @@ const values = {
   MAIL_DIR: '/mails',
   INTERNAL_SECRET: 'i'.repeat(32),
   CURSOR_KEYS: 'c'.repeat(43),
+  WEBHOOK_KEYS: 'w'.repeat(32),
   KEY_ENCRYPTION_SECRET: 'k'.repeat(32),
 };
 const names = Object.keys(values);

@@ -32,6 +32,8 @@ export const required: Record<string, string> = {
   INTERNAL_SECRET: 'x'.repeat(32),
   KEY_ENCRYPTION_SECRET: 'x'.repeat(32),
   CURSOR_KEYS: Buffer.alloc(32).toString('base64url'),
+  WEBHOOK_KEYS: 'x'.repeat(32),
+  ACCOUNTS_URL: 'http://localhost:1',
   ORDERS_URL: 'http://localhost:2',
   CATALOGUE_URL: 'http://localhost:3',
   NOTIFICATIONS_URL: 'http://localhost:5',
