@@ -3491,7 +3491,7 @@ export interface components {
             /** @enum {unknown} */
             kind: "change" | "ping" | "reset";
             startedAt: components["schemas"]["Time"];
-            /** Format: int32 */
+            /** Format: int64 */
             milliseconds: number;
             /**
              * Format: int32
@@ -3503,6 +3503,21 @@ export interface components {
             /** @description The first 1 KiB of the response. */
             answer?: string;
         };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "messageId": "01931f70-6a12-7d01-8b7f-3f4c5d6e7f81",
+         *           "kind": "change",
+         *           "startedAt": "2026-11-21T03:05:01.000Z",
+         *           "milliseconds": 48,
+         *           "status": 500,
+         *           "error": "the endpoint answered 500",
+         *           "answer": "out of memory"
+         *         }
+         *       ]
+         *     }
+         */
         Attempts: {
             items: components["schemas"]["Attempt"][];
         };
@@ -3562,6 +3577,30 @@ export interface components {
             /** @description Whether further changes are known. The caller may not see them. */
             hasMore: boolean;
         };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "webhookId": "01931f70-6a12-7d01-8b7f-3f4c5d6e7f80",
+         *           "url": "https://warehouse.example/shop",
+         *           "status": "active",
+         *           "state": "parked",
+         *           "nextAttemptAt": "2026-11-21T03:07:00.000Z",
+         *           "attempts": [
+         *             {
+         *               "messageId": "01931f70-6a12-7d01-8b7f-3f4c5d6e7f81",
+         *               "kind": "change",
+         *               "startedAt": "2026-11-21T03:05:01.000Z",
+         *               "milliseconds": 48,
+         *               "status": 500,
+         *               "error": "the endpoint answered 500",
+         *               "answer": "out of memory"
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
         Deliveries: {
             items: components["schemas"]["Delivery"][];
         };
@@ -3616,6 +3655,20 @@ export interface components {
              */
             from: string;
         };
+        /**
+         * @example {
+         *       "id": "01931f70-6a12-7d01-8b7f-3f4c5d6e7f80",
+         *       "url": "https://warehouse.example/shop",
+         *       "types": [
+         *         "order",
+         *         "return"
+         *       ],
+         *       "collapse": false,
+         *       "status": "active",
+         *       "createdAt": "2026-11-21T03:00:00.000Z",
+         *       "updatedAt": "2026-11-21T03:00:00.000Z"
+         *     }
+         */
         Webhook: {
             id: components["schemas"]["Id"];
             url: string;
@@ -3631,6 +3684,20 @@ export interface components {
             createdAt: components["schemas"]["Time"];
             updatedAt: components["schemas"]["Time"];
         };
+        /**
+         * @example {
+         *       "keys": [
+         *         {
+         *           "kty": "OKP",
+         *           "crv": "Ed25519",
+         *           "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+         *           "kid": "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+         *           "use": "sig",
+         *           "alg": "EdDSA"
+         *         }
+         *       ]
+         *     }
+         */
         WebhookKeys: {
             keys: {
                 /** @constant */
@@ -3659,6 +3726,21 @@ export interface components {
         };
         /** @example https://warehouse.example/shop */
         WebhookUrl: string;
+        /**
+         * @example {
+         *       "id": "01931f70-6a12-7d01-8b7f-3f4c5d6e7f80",
+         *       "url": "https://warehouse.example/shop",
+         *       "types": [
+         *         "order",
+         *         "return"
+         *       ],
+         *       "collapse": false,
+         *       "status": "unverified",
+         *       "createdAt": "2026-11-21T03:00:00.000Z",
+         *       "updatedAt": "2026-11-21T03:00:00.000Z",
+         *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+         *     }
+         */
         WebhookWithSecret: {
             id: components["schemas"]["Id"];
             url: string;
@@ -3676,6 +3758,24 @@ export interface components {
             /** @description The key of the signatures of Standard Webhooks: `whsec_` and 32 bytes in Base64. */
             secret: string;
         };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f70-6a12-7d01-8b7f-3f4c5d6e7f80",
+         *           "url": "https://warehouse.example/shop",
+         *           "types": [
+         *             "order",
+         *             "return"
+         *           ],
+         *           "collapse": false,
+         *           "status": "active",
+         *           "createdAt": "2026-11-21T03:00:00.000Z",
+         *           "updatedAt": "2026-11-21T03:00:00.000Z"
+         *         }
+         *       ]
+         *     }
+         */
         Webhooks: {
             items: components["schemas"]["Webhook"][];
         };

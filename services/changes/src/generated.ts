@@ -57,6 +57,30 @@ export interface components {
                 readonly [key: string]: unknown;
             };
         };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "webhookId": "01931f70-6a12-7d01-8b7f-3f4c5d6e7f80",
+         *           "url": "https://warehouse.example/shop",
+         *           "status": "active",
+         *           "state": "parked",
+         *           "nextAttemptAt": "2026-11-21T03:07:00.000Z",
+         *           "attempts": [
+         *             {
+         *               "messageId": "01931f70-6a12-7d01-8b7f-3f4c5d6e7f81",
+         *               "kind": "change",
+         *               "startedAt": "2026-11-21T03:05:01.000Z",
+         *               "milliseconds": 48,
+         *               "status": 500,
+         *               "error": "the endpoint answered 500",
+         *               "answer": "out of memory"
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
         readonly Deliveries: {
             readonly items: readonly components["schemas"]["Delivery"][];
         };
@@ -92,7 +116,7 @@ export interface components {
             /** @enum {unknown} */
             readonly kind: "change" | "ping" | "reset";
             readonly startedAt: components["schemas"]["Time"];
-            /** Format: int32 */
+            /** Format: int64 */
             readonly milliseconds: number;
             /**
              * Format: int32
@@ -104,9 +128,41 @@ export interface components {
             /** @description The first 1 KiB of the response. */
             readonly answer?: string;
         };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "01931f70-6a12-7d01-8b7f-3f4c5d6e7f80",
+         *           "url": "https://warehouse.example/shop",
+         *           "types": [
+         *             "order",
+         *             "return"
+         *           ],
+         *           "collapse": false,
+         *           "status": "active",
+         *           "createdAt": "2026-11-21T03:00:00.000Z",
+         *           "updatedAt": "2026-11-21T03:00:00.000Z"
+         *         }
+         *       ]
+         *     }
+         */
         readonly Webhooks: {
             readonly items: readonly components["schemas"]["Webhook"][];
         };
+        /**
+         * @example {
+         *       "id": "01931f70-6a12-7d01-8b7f-3f4c5d6e7f80",
+         *       "url": "https://warehouse.example/shop",
+         *       "types": [
+         *         "order",
+         *         "return"
+         *       ],
+         *       "collapse": false,
+         *       "status": "active",
+         *       "createdAt": "2026-11-21T03:00:00.000Z",
+         *       "updatedAt": "2026-11-21T03:00:00.000Z"
+         *     }
+         */
         readonly Webhook: {
             readonly id: components["schemas"]["Id"];
             readonly url: string;
@@ -144,6 +200,21 @@ export interface components {
         };
         /** @example https://warehouse.example/shop */
         readonly WebhookUrl: string;
+        /**
+         * @example {
+         *       "id": "01931f70-6a12-7d01-8b7f-3f4c5d6e7f80",
+         *       "url": "https://warehouse.example/shop",
+         *       "types": [
+         *         "order",
+         *         "return"
+         *       ],
+         *       "collapse": false,
+         *       "status": "unverified",
+         *       "createdAt": "2026-11-21T03:00:00.000Z",
+         *       "updatedAt": "2026-11-21T03:00:00.000Z",
+         *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+         *     }
+         */
         readonly WebhookWithSecret: {
             readonly id: components["schemas"]["Id"];
             readonly url: string;
@@ -185,9 +256,38 @@ export interface components {
              */
             readonly from: string;
         };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "messageId": "01931f70-6a12-7d01-8b7f-3f4c5d6e7f81",
+         *           "kind": "change",
+         *           "startedAt": "2026-11-21T03:05:01.000Z",
+         *           "milliseconds": 48,
+         *           "status": 500,
+         *           "error": "the endpoint answered 500",
+         *           "answer": "out of memory"
+         *         }
+         *       ]
+         *     }
+         */
         readonly Attempts: {
             readonly items: readonly components["schemas"]["Attempt"][];
         };
+        /**
+         * @example {
+         *       "keys": [
+         *         {
+         *           "kty": "OKP",
+         *           "crv": "Ed25519",
+         *           "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+         *           "kid": "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+         *           "use": "sig",
+         *           "alg": "EdDSA"
+         *         }
+         *       ]
+         *     }
+         */
         readonly WebhookKeys: {
             readonly keys: readonly {
                 /** @constant */
