@@ -8256,6 +8256,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             406: components["responses"]["NotAcceptable"];
             410: components["responses"]["CursorExpired"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -8284,6 +8285,8 @@ export interface operations {
             /** @description The stream. */
             200: {
                 headers: {
+                    /** @description `no`: a proxy sends each event when it arrives. */
+                    "X-Accel-Buffering"?: "no";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8293,6 +8296,7 @@ export interface operations {
             400: components["responses"]["ChangesInvalidRequest"];
             401: components["responses"]["Unauthenticated"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -8327,6 +8331,7 @@ export interface operations {
             403: components["responses"]["ChangesForbidden"];
             404: components["responses"]["NoSuchChange"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -8357,6 +8362,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["ChangesForbidden"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -8685,6 +8691,7 @@ export interface operations {
             403: components["responses"]["ChangesForbidden"];
             404: components["responses"]["NoSuchWebhook"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];
@@ -8713,6 +8720,7 @@ export interface operations {
             };
             400: components["responses"]["ChangesInvalidRequest"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["GatewayTooManyRequests"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["GatewayBadGateway"];

@@ -88,7 +88,6 @@ export function secretFiles(secrets: Secrets, places: Places): SecretFiles {
    */
   const others: Partial<Record<ServiceName, Readonly<Record<string, string>>>> = {
     accounts: { ...internal, ...cursors, ...keyEncryption },
-    changes: { ...internal, ...cursors },
     orders: { ...internal, ...cursors },
     changes: { ...internal, ...cursors, 'webhook-keys': secrets.keys.webhooks },
     catalogue: { ...internal, ...cursors, ...(readUrl && { 'database-read-url': readUrl }) },
