@@ -26,7 +26,7 @@ CREATE TABLE webhooks (
   -- The changes up to this position were not sent, because the webhook was added or reset after them.
   first_position bigint NOT NULL,
   is_ping_due boolean NOT NULL DEFAULT true,
-  -- The failed attempts since the last success, and the time of the first of them.
+  -- The failures since the last success, without those of messages that failed before, and the time of the first failure.
   failures integer NOT NULL DEFAULT 0,
   failing_since timestamptz(3),
   -- The owner was told of the failures of this many hours.
@@ -44,8 +44,10 @@ CREATE TABLE parked_subjects (
   webhook_id uuid NOT NULL REFERENCES webhooks ON DELETE CASCADE,
   source text NOT NULL,
   subject uuid NOT NULL,
-  -- The change that failed.
+  -- The change that failed, or that waits because the endpoint failed.
   position bigint NOT NULL,
+  -- The changes after it up to the position of the webhook.
+  later bigint[] NOT NULL,
   failures integer NOT NULL,
   failing_since timestamptz(3) NOT NULL,
   next_attempt_at timestamptz(3) NOT NULL,

@@ -12,8 +12,10 @@ import { openFeedCursors } from './feed/feed-cursors.ts';
 import { observeHeldChanges } from './feed/held-changes.ts';
 import { LiveStreams } from './feed/live-streams.ts';
 import { operations } from './operations.ts';
+import { openPresentScopes } from './webhooks/present-scopes.ts';
 import { startResealing } from './webhooks/reseal-secrets.ts';
-import { toKeySet } from './webhooks/signing-keys.ts';
+import { startSender } from './webhooks/sender.ts';
+import { openSigningKey, toKeySet } from './webhooks/signing-keys.ts';
 import { deleteWebhooksOf } from './webhooks/webhook-store.ts';
 
 const keptHours = 7 * 24;
@@ -23,7 +25,7 @@ await startService({
   name: 'changes',
   folder: fileURLToPath(new URL('..', import.meta.url)),
   readConfig: readEnvironment,
-  async build({ config, database, log, onStop }) {
+  async build({ config, database, log, onStop, callService }) {
     // No migration adds the row, because a restore needs empty tables.
     await untilAvailable(() => database.pool.query('INSERT INTO feed DEFAULT VALUES ON CONFLICT DO NOTHING'), log);
     const expired = [
@@ -36,6 +38,12 @@ await startService({
     onStop('resealing webhooks', startResealing(database, config.webhookKeys, log));
     const reader = new ChangeReader(database, log);
     const streams = new LiveStreams();
+    const accounts = config.webhookScopes === 'accounts' ? callService('accounts', config.accountsUrl) : undefined;
+    const sender = startSender({
+      ...{ database, reader, log, encryption: webhookEncryption, key: openSigningKey(config.webhookKeys) },
+      ...{ presentScopes: openPresentScopes(accounts), allowed: config.webhooksAllow, ownOrigin: config.issuer },
+    });
+    onStop('webhooks', () => sender.close());
     const handler: BatchHandler<FeedEventType> = {
       async handleAll(events, tx) {
         await addEvents(tx, events);

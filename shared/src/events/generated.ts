@@ -874,6 +874,25 @@ export interface components {
         };
         /**
          * @example {
+         *       "webhookId": "01931f72-1c00-7a10-9b2e-3d4c5b6a7f01",
+         *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
+         *       "host": "warehouse.example",
+         *       "failingSince": "2026-11-21T03:05:00.000Z",
+         *       "stage": "failing-1-hour"
+         *     }
+         */
+        readonly "webhook.failing.v1": {
+            readonly webhookId: components["schemas"]["Id"];
+            readonly accountId: components["schemas"]["Id"];
+            /** @description The host of the address of the webhook. */
+            readonly host: string;
+            /** @description The first failure since the last success. Absent without a failure before it. */
+            readonly failingSince?: components["schemas"]["Time"];
+            /** @description At present `failing-1-hour`, `failing-24-hours`, `suspended` after 72 hours, or `ended` by a response with 410. */
+            readonly stage: string;
+        };
+        /**
+         * @example {
          *       "orderId": "01931f70-6a10-7b52-9c3e-2f4d8e6a0b01",
          *       "accountId": "01931f6e-2d00-7c3a-8d51-5f3b6a1c0a01",
          *       "kind": "order-cancelled",
@@ -973,7 +992,7 @@ export interface components {
     pathItems: never;
 }
 
-export type EventType = "account.registered.v1" | "account.updated.v1" | "account.erased.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "order.lines-cancelled.v1" | "stock.released.v1" | "stock.lines-released.v1" | "order.returned.v1" | "order.updated.v1" | "return.requested.v1" | "return.approved.v1" | "return.refused.v1" | "return.withdrawn.v1" | "return.received.v1" | "invoice.issued.v1" | "return.updated.v1" | "setting.changed.v1" | "stock.returned.v1" | "product.created.v1" | "product.updated.v1" | "product.archived.v1" | "stock.changed.v1" | "stock.low.v1" | "notification.sent.v1";
+export type EventType = "account.registered.v1" | "account.updated.v1" | "account.erased.v1" | "email-token.issued.v1" | "order.created.v1" | "order.processing.v1" | "order.shipped.v1" | "order.delivered.v1" | "order.cancelled.v1" | "order.paid.v1" | "refund.due.v1" | "refund.done.v1" | "order.lines-cancelled.v1" | "stock.released.v1" | "stock.lines-released.v1" | "order.returned.v1" | "order.updated.v1" | "return.requested.v1" | "return.approved.v1" | "return.refused.v1" | "return.withdrawn.v1" | "return.received.v1" | "invoice.issued.v1" | "return.updated.v1" | "setting.changed.v1" | "stock.returned.v1" | "product.created.v1" | "product.updated.v1" | "product.archived.v1" | "stock.changed.v1" | "stock.low.v1" | "notification.sent.v1" | "webhook.failing.v1";
 
 /** Event type → its `data`. */
 export type EventPayloads = Pick<components['schemas'], EventType>;
@@ -996,7 +1015,9 @@ export const senders = {
     "stock.low.v1",
     "stock.returned.v1"
   ],
-  "changes": [],
+  "changes": [
+    "webhook.failing.v1"
+  ],
   "notifications": [
     "notification.sent.v1"
   ],
@@ -1063,6 +1084,7 @@ export const consumers = {
     "setting.changed.v1"
   ],
   "notifications.mail": [
+    "webhook.failing.v1",
     "account.registered.v1",
     "account.updated.v1",
     "account.erased.v1",

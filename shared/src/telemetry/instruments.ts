@@ -40,6 +40,8 @@ function createInstruments(meter: Meter) {
       'Units of stock that were entered in the stock ledger, by kind.',
     ),
     emails: count('shop.emails', '{email}', 'E-mails, by what became of an attempt to send them.'),
+    webhookAttempts: count('shop.webhook.attempts', '{attempt}', 'Requests to the endpoints of webhooks, by outcome.'),
+    webhookDelay: seconds('shop.webhook.delay', 'From a change to the response of a webhook that got it.', delays),
     pageRequests: count('shop.pages.requests', '{page}', 'Pages of products for customers, kept in memory or read.'),
     pageChanges: count('shop.pages.changes', '{change}', 'Changes of products that clients can see.'),
     pageAges: seconds(
