@@ -17,6 +17,7 @@ import { onOrderShipped } from './handlers/on-order-shipped.ts';
 import { onRefundDone } from './handlers/on-refund-done.ts';
 import { handlerOfRefundDue } from './handlers/on-refund-due.ts';
 import { handlerOfReturn } from './handlers/on-return.ts';
+import { onWebhookFailing } from './handlers/on-webhook-failing.ts';
 import { erasingEmails } from './jobs/erase-emails.ts';
 import { startSendLoop } from './jobs/send-loop.ts';
 import { operations } from './operations.ts';
@@ -66,6 +67,7 @@ await startService({
           'return.approved.v1': handlerOfReturn('order-return-approved', wake),
           'return.refused.v1': handlerOfReturn('order-return-refused', wake),
           'return.received.v1': handlerOfReturn('order-return-received', wake),
+          'webhook.failing.v1': (event, tx) => onWebhookFailing(event, tx, wake),
         },
       },
     };

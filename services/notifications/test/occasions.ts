@@ -20,6 +20,12 @@ const shippingAddress = {
 const refund = { amount: 19.99, currency: 'EUR' };
 const notice = { accountId: newId(), eventId: newId(), changedAt: '2026-11-21T03:05:00.000Z' };
 
+const stages = ['failing-1-hour', 'failing-24-hours', 'suspended', 'ended'];
+const webhook = {
+  ...{ webhookId: newId(), accountId: newId(), eventId: newId(), host: 'warehouse.example' },
+  failingSince: '2026-11-21T03:05:00.000Z',
+};
+
 function token(kind: TokenOccasion['kind']): TokenOccasion {
   const holder = { accountId: newId(), email: 'ada@example.org' };
   const sealedToken = seal.seal(`token-${kind.replaceAll('-', '')}`, { kind, ...holder });
@@ -63,6 +69,7 @@ export const occasions: readonly Occasion[] = [
   token('email-verification'),
   token('email-change-undo'),
   token('password-reset'),
+  ...stages.map((stage) => ({ kind: 'webhook-failing' as const, details: { ...webhook, stage } })),
 ];
 
 /** @param links whether the operator has configured links for tokens */

@@ -59,6 +59,7 @@ export const blocksOfKind: Readonly<Record<Kind, readonly (typeof blockNames)[nu
   'email-verification': ['link', 'token'],
   'email-change-undo': ['link', 'token'],
   'password-reset': ['link', 'token'],
+  'webhook-failing': [],
 };
 
 const ofTokens = ['request', 'until'] as const;
@@ -82,6 +83,7 @@ export const textNames: Readonly<Record<Kind, readonly string[]>> = {
   'email-verification': ofTokens,
   'email-change-undo': ofTokens,
   'password-reset': ofTokens,
+  'webhook-failing': ['host', 'webhookId', 'stage', 'failingSince'],
 };
 
 type TextName =
@@ -99,7 +101,11 @@ type TextName =
   | 'eraseAt'
   | 'sentTo'
   | 'request'
-  | 'until';
+  | 'until'
+  | 'host'
+  | 'webhookId'
+  | 'stage'
+  | 'failingSince';
 
 export type EmailValues = {
   readonly [Name in (typeof blockNames)[number]]?: Block | undefined;

@@ -73,6 +73,13 @@ export function valuesOf(occasion: Occasion, wording: Wording, tokens: TokenOpen
         sentTo: former === undefined ? 'account' : 'formerAddress',
       };
     }
+    case 'webhook-failing': {
+      const { host, webhookId, stage, failingSince } = occasion.details;
+      return {
+        ...{ host: withoutLinks(host), webhookId, stage: webhookStages[stage] ?? 'hour' },
+        failingSince: failingSince === undefined ? undefined : minuteOf(failingSince, wording),
+      };
+    }
     default: {
       const { token, link } = tokens.open(occasion.kind, occasion.details);
       const until = minuteOf(occasion.details.expiresAt, wording);
@@ -89,6 +96,14 @@ const tokenRequests = {
 } as const;
 
 /** Names of the choices in a message, because a choice may not contain a hyphen. */
+const webhookStages: Readonly<Record<string, string>> = {
+  'failing-1-hour': 'hour',
+  'failing-24-hours': 'day',
+  suspended: 'suspended',
+  ended: 'ended',
+};
+
+/** Names of the choices in a message, as above. */
 const refundCauses: Readonly<Record<EventPayloads['refund.due.v1']['cause'], string>> = {
   cancelled: 'cancelled',
   'paid-before': 'paidBefore',

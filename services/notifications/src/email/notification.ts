@@ -8,7 +8,7 @@ import type { TokenKind, TokenNotice } from './token-email.ts';
 
 export type OrderKind = keyof Causes;
 export type AccountKind = 'email-changed' | 'password-changed' | 'erasure-requested' | 'erasure-reminder';
-export type Kind = OrderKind | AccountKind | TokenKind;
+export type Kind = OrderKind | AccountKind | TokenKind | WebhookOccasion['kind'];
 
 /** The kinds of e-mails about a return. An order can have several returns. */
 export const returnKinds = [
@@ -38,6 +38,7 @@ export const kinds: readonly Kind[] = [
   'email-verification',
   'email-change-undo',
   'password-reset',
+  'webhook-failing',
 ];
 
 /** The event that causes each kind of e-mail about an order. */
@@ -84,7 +85,17 @@ export type OrderOccasion = {
 }[OrderKind];
 
 /** A kind of e-mail with the data of its event. */
-export type Occasion = OrderOccasion | { readonly kind: AccountKind; readonly details: AccountNotice } | TokenOccasion;
+export type Occasion =
+  | OrderOccasion
+  | { readonly kind: AccountKind; readonly details: AccountNotice }
+  | TokenOccasion
+  | WebhookOccasion;
+
+/** An endpoint of a webhook of the account fails. */
+export interface WebhookOccasion {
+  readonly kind: 'webhook-failing';
+  readonly details: EventPayloads['webhook.failing.v1'] & { readonly eventId: string };
+}
 
 export interface TokenOccasion {
   readonly kind: TokenKind;
@@ -175,6 +186,21 @@ export async function addNotice(
        WHERE kind = $2 AND address_key(recipient) = address_key($4) AND ${isDelayed})
        AND NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $3)`,
     [newId(), kind, accountId, mailAddress(recipient), JSON.stringify(details), requestId, traceparent ?? null],
+  );
+}
+
+/** Adds the notice about a webhook, to the address that the account has when it is sent. */
+export async function addWebhookNotice(
+  tx: Transaction,
+  { id, data, requestId, traceparent }: ShopEvent<'webhook.failing.v1'>,
+): Promise<void> {
+  const details: WebhookOccasion['details'] = { ...data, eventId: id };
+  await sql(
+    tx,
+    `INSERT INTO notifications (id, kind, account_id, details, request_id, traceparent)
+     SELECT $1, 'webhook-failing', $2, $3, $4, $5
+     WHERE NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $2)`,
+    [newId(), data.accountId, JSON.stringify(details), requestId, traceparent ?? null],
   );
 }
 
