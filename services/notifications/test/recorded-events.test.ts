@@ -68,6 +68,7 @@ it('the notifications service adds the e-mail of each event', async () => {
         'order-return-requested',
         'order-shipped',
         'password-changed',
+        'webhook-failing',
       ].map((kind) => ({ kind })),
     ),
   );

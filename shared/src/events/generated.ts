@@ -886,8 +886,8 @@ export interface components {
             readonly accountId: components["schemas"]["Id"];
             /** @description The host of the address of the webhook. */
             readonly host: string;
-            /** @description The first failure since the last success. Absent without a failure before it. */
-            readonly failingSince?: components["schemas"]["Time"];
+            /** @description The first failure since the last success. */
+            readonly failingSince: components["schemas"]["Time"];
             /** @description At present `failing-1-hour`, `failing-24-hours`, `suspended` after 72 hours, or `ended` by a response with 410. */
             readonly stage: string;
         };

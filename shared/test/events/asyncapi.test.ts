@@ -87,6 +87,7 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
       'return.approved.v1',
       'return.refused.v1',
       'return.received.v1',
+      'webhook.failing.v1',
     ],
     sends: ['notification.sent.v1'],
   },

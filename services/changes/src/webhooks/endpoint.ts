@@ -66,7 +66,7 @@ export class Endpoint {
    * @param isAlone whether nothing else can be sent before a message that failed
    */
   result(isAlone: boolean, now = new Date()): { readonly state: EndpointState; readonly stage?: Stage } {
-    if (!this.#hasFailed && this.#notBefore === undefined) return { state: this.#state };
+    if (!this.#hasFailed && !this.#isGone && this.#notBefore === undefined) return { state: this.#state };
     return afterFailure(this.#state, { isGone: this.#isGone, isAlone, notBefore: this.#notBefore, now });
   }
 }

@@ -128,7 +128,10 @@ class Pass {
   /** Returns the next changes; undefined when they are no longer kept. */
   async #read(limit: number): Promise<ChangePage | undefined> {
     const { epoch, position } = this.#webhook;
-    if (limit === 0) return { changes: [], next: { epoch, position }, hasMore: true };
+    if (limit === 0) {
+      const head = await this.#options.reader.now();
+      return head.epoch === epoch ? { changes: [], next: { epoch, position }, hasMore: true } : undefined;
+    }
     try {
       return await this.#options.reader.read({ epoch, position }, this.#filter, limit);
     } catch (error) {

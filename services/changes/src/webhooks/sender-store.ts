@@ -35,6 +35,13 @@ export async function claimWebhooks(database: Queryable, limit: number): Promise
   return rows;
 }
 
+export async function hasActiveWebhooks(database: Queryable): Promise<boolean> {
+  const { rows } = await database.query<{ found: boolean }>(
+    "SELECT EXISTS (SELECT FROM webhooks WHERE status = 'active') AS found",
+  );
+  return rows[0]?.found === true;
+}
+
 export async function renewLeases(database: Queryable, ids: readonly string[]): Promise<void> {
   await database.query(`UPDATE webhooks SET leased_until = now() + ${lease} WHERE id = ANY ($1::uuid[])`, [ids]);
 }

@@ -1,5 +1,6 @@
 // Sends webhooks: claims those to which something is due, and runs a pass over each, all at the same time.
 import { Resolver } from 'node:dns/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Encryption } from '@shop/shared/auth';
 import type { Database } from '@shop/shared/database';
 import type { Log } from '@shop/shared/runtime';
@@ -9,7 +10,7 @@ import { createGuardedAgent } from './address-guard.ts';
 import type { Network } from './address-rules.ts';
 import type { PresentScopes, ScopesOf } from './present-scopes.ts';
 import { sendPass } from './send-pass.ts';
-import { claimWebhooks, releaseWebhook, renewEvery, renewLeases } from './sender-store.ts';
+import { claimWebhooks, hasActiveWebhooks, releaseWebhook, renewEvery, renewLeases } from './sender-store.ts';
 import type { SigningKey } from './signing-keys.ts';
 import type { Webhook } from './webhook.ts';
 import { observeWebhooks } from './webhook-metrics.ts';
@@ -82,13 +83,16 @@ class WebhookSender implements Sender {
   }
 
   async #work(): Promise<void> {
-    const { reader, log } = this.#options;
+    const { database, reader, log } = this.#options;
     while (!this.#stop.signal.aborted) {
       this.#wake = new AbortController();
       try {
         const seen = await reader.now();
         await this.#claim();
-        await reader.wait(seen, lookEvery, AbortSignal.any([this.#wake.signal, this.#stop.signal]));
+        const signal = AbortSignal.any([this.#wake.signal, this.#stop.signal]);
+        // Without an active webhook nobody waits for changes, so the feed is not read.
+        const isFollowed = await hasActiveWebhooks(database.pool);
+        await (isFollowed ? reader.wait(seen, lookEvery, signal) : pause(lookEvery, signal));
       } catch (error) {
         log.warn({ err: error }, 'webhooks wait');
         await pause(lookEvery);
@@ -147,4 +151,6 @@ class WebhookSender implements Sender {
   }
 }
 
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+/** Resolves after the time, or when the signal is aborted. */
+const pause = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
+  sleep(milliseconds, undefined, signal === undefined ? {} : { signal }).catch(() => {});

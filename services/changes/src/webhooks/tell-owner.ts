@@ -11,8 +11,8 @@ export async function tellOwner(
   { id: webhookId, version: sequence, ownerId: accountId, isMachine, url, failingSince }: Webhook,
   stage: Stage,
 ): Promise<void> {
-  if (isMachine) return;
+  if (isMachine || failingSince === null) return;
   const { host } = new URL(url);
-  const data = { webhookId, accountId, host, stage, ...(failingSince && { failingSince: failingSince.toISOString() }) };
+  const data = { webhookId, accountId, host, stage, failingSince: failingSince.toISOString() };
   await appendEvent(tx, { type: 'webhook.failing.v1', subject: webhookId, sequence, data, requestId: newId() });
 }

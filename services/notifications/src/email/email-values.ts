@@ -77,7 +77,7 @@ export function valuesOf(occasion: Occasion, wording: Wording, tokens: TokenOpen
       const { host, webhookId, stage, failingSince } = occasion.details;
       return {
         ...{ host: withoutLinks(host), webhookId, stage: webhookStages[stage] ?? 'hour' },
-        failingSince: failingSince === undefined ? undefined : minuteOf(failingSince, wording),
+        failingSince: minuteOf(failingSince, wording),
       };
     }
     default: {
