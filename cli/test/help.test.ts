@@ -42,6 +42,8 @@ it('the help of no command loads a module of a service, apart from the values th
   expect(services.toSorted()).toEqual([
     '/services/accounts/src/operator/staff-scopes.ts',
     '/services/catalogue/src/operator/values.ts',
+    '/services/changes/src/feed/change.ts',
+    '/services/changes/src/operator/values.ts',
     '/services/orders/src/operator/values.ts',
     '/services/orders/src/order/order-status.ts',
     '/services/orders/src/returns/return-status.ts',

@@ -279,6 +279,8 @@ describe.each(names)('%s', (name) => {
       ...processes.map((process) => `gateway → ${process}:9464`),
       'notifications → anywhere:465',
       'notifications → anywhere:587',
+      'changes → anywhere:443',
+      'changes → anywhere:8443',
       ...(name === 'development'
         ? ['notifications → mailpit:1025']
         : [
