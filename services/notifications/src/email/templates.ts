@@ -98,7 +98,7 @@ function readTexts(file: string, language: string): EmailTexts {
   };
   const templates = new Map<Kind, Template>(
     kinds.map((kind) => {
-      const isOwn = !returnKinds.some((each) => each === kind) || document.has(`emails.${kind}.subject`);
+      const isOwn = !laterKinds.some((each) => each === kind) || document.has(`emails.${kind}.subject`);
       return [kind, (isOwn ? document : readShipped(language)).template(kind)];
     }),
   );
@@ -116,7 +116,10 @@ function readTexts(file: string, language: string): EmailTexts {
   };
 }
 
-/** Returns the texts of the shop itself, because templates of release 1.1 have no e-mails about returns. */
+/** The kinds that templates of release 1.1 lack. */
+const laterKinds: readonly Kind[] = [...returnKinds, 'webhook-failing'];
+
+/** Returns the texts of the shop itself, because the templates of the operator lack a kind. */
 function readShipped(language: string): Texts {
   const fileOf = (name: string): string => fileURLToPath(new URL(`../../templates/${name}.yaml`, import.meta.url));
   const known = existsSync(fileOf(language)) ? language : 'en';
