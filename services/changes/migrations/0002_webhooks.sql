@@ -47,7 +47,7 @@ CREATE TABLE parked_subjects (
   -- The change that failed, or that waits because the endpoint failed.
   position bigint NOT NULL,
   -- The changes after it up to the position of the webhook.
-  later bigint[] NOT NULL,
+  later bigint[] NOT NULL DEFAULT '{}',
   failures integer NOT NULL,
   failing_since timestamptz(3) NOT NULL,
   next_attempt_at timestamptz(3) NOT NULL,
