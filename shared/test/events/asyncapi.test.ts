@@ -72,6 +72,7 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
   },
   notifications: {
     handles: [
+      'webhook.failing.v1',
       'account.registered.v1',
       'account.updated.v1',
       'account.erased.v1',
@@ -87,7 +88,6 @@ const expected: Readonly<Record<string, SentAndHandled>> = {
       'return.approved.v1',
       'return.refused.v1',
       'return.received.v1',
-      'webhook.failing.v1',
     ],
     sends: ['notification.sent.v1'],
   },
