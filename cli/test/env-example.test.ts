@@ -22,6 +22,7 @@ const unwritten = new Set([
   'SELLER_NAME',
   'SELLER_ADDRESS',
   'SELLER_TAX_ID',
+  'WEBHOOKS_ALLOW',
   'INVOICE_PREFIX',
   'CORS_ORIGINS',
   'METRICS_PORT',
