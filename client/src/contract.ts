@@ -8285,8 +8285,6 @@ export interface operations {
             /** @description The stream. */
             200: {
                 headers: {
-                    /** @description `no`: a proxy sends each event when it arrives. */
-                    "X-Accel-Buffering"?: "no";
                     [name: string]: unknown;
                 };
                 content: {
