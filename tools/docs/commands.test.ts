@@ -29,6 +29,10 @@ const notRun: readonly (readonly [string, string])[] = [
     'it needs an erasure that every service has finished; test/system/erasure.test.ts runs it',
   ],
   ['invoices show', 'the shop of the test writes none; services/orders/test/invoices.test.ts shows one'],
+  ['changes tail', 'it ends with Ctrl-C; cli/test/webhooks-commands.test.ts runs it'],
+  ...['show', 'attempts', 'pause', 'resume', 'replay', 'why'].map(
+    (verb) => [`webhooks ${verb}`, 'it needs a webhook; cli/test/webhooks-commands.test.ts runs it'] as const,
+  ),
   ['orders restore --all', 'it is a command of 1.1.0; services/orders/test/archived-orders.test.ts does what it does'],
 ];
 
