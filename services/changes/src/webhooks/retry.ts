@@ -53,7 +53,7 @@ export function afterFailure(
   const reached = stages.findLast(({ hours }) => failedFor >= hours * hour);
   const isNew = reached !== undefined && reached.hours > state.noticedHours;
   const isSuspended = state.status === 'suspended' || failedFor >= longestFailure;
-  const isPaused = isAlone || failures >= troubleAfter;
+  const isPaused = isAlone || isSuspended || failures >= troubleAfter;
   const pause = isSuspended ? pingEvery : pauseAfter(isAlone ? failures : failures - troubleAfter + 1);
   // An attempt at the time of the next stage lets the owner be told in time.
   const next = stages.find(({ hours }) => failedFor < hours * hour);

@@ -16,6 +16,7 @@ import {
   addAttempt,
   findChanges,
   findParked,
+  isUnchanged,
   mostParked,
   type ParkedSubject,
   park,
@@ -93,6 +94,8 @@ class Pass {
     const due = isProbe ? longestDue(parked) : parked.filter(({ nextAttemptAt }) => nextAttemptAt <= new Date());
     const isWaiting = parked.length >= mostParked || (isProbe && due.length > 0);
     const page = await this.#read(isWaiting ? 0 : isProbe ? 1 : roundSize);
+    // Nothing that happened after a pause is sent before the webhook continues.
+    if (!(await isUnchanged(database.pool, this.#webhook))) return undefined;
     const stored = await findChanges(
       database.pool,
       due.flatMap((subject) => [subject.position, ...subject.later]),

@@ -35,6 +35,12 @@ export async function claimWebhooks(database: Queryable, limit: number): Promise
   return rows;
 }
 
+/** Returns whether the owner has changed nothing since the row was read. */
+export async function isUnchanged(database: Queryable, { id, version }: Webhook): Promise<boolean> {
+  const { rowCount } = await database.query('SELECT FROM webhooks WHERE id = $1 AND version = $2', [id, version]);
+  return rowCount === 1;
+}
+
 export async function hasActiveWebhooks(database: Queryable): Promise<boolean> {
   const { rows } = await database.query<{ found: boolean }>(
     "SELECT EXISTS (SELECT FROM webhooks WHERE status = 'active') AS found",
