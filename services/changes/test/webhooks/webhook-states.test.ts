@@ -175,10 +175,13 @@ it('an owner is told of failures after 1, 24 and 72 hours; then the webhook is s
     [30, ['failing-1-hour', 'failing-24-hours']],
     [73, ['failing-1-hour', 'failing-24-hours', 'suspended']],
   ] as const) {
-    await age(id, hours);
-    await eventually(async () => expect(await stagesOf(id)).toEqual(stages));
+    await eventually(async () => {
+      // An attempt in progress stores the times that it began with.
+      if ((await stagesOf(id)).length < stages.length) await age(id, hours);
+      expect(await stagesOf(id)).toEqual(stages);
+    });
   }
-  expect(await shop.stateOf(id)).toMatchObject({ status: 'suspended', waits: true });
+  await eventually(async () => expect(await shop.stateOf(id)).toMatchObject({ status: 'suspended', waits: true }));
   const { rows } = await database().query(
     "SELECT next_attempt_at - now() > interval '58 minutes' AS hourly FROM webhooks WHERE id = $1",
     [id],
@@ -204,13 +207,13 @@ it('a change that failed for 3 days while others succeed is given up, and the ne
   const [product = ''] = await shop.create(1);
   await eventually(async () => expect(await shop.parkedOf(id)).toBe(1));
   await shop.update(product, 2);
-  await database().query(
-    "UPDATE parked_subjects SET failing_since = now() - interval '73 hours', next_attempt_at = now() WHERE webhook_id = $1",
-    [id],
-  );
-  await eventually(() =>
-    expect(receiver.changes().at(-1)?.event).toMatchObject({ subject: product, sequence: '0000000002' }),
-  );
+  await eventually(async () => {
+    await database().query(
+      "UPDATE parked_subjects SET failing_since = now() - interval '73 hours', next_attempt_at = now() WHERE webhook_id = $1",
+      [id],
+    );
+    expect(receiver.changes().at(-1)?.event).toMatchObject({ subject: product, sequence: '0000000002' });
+  });
   await eventually(async () => expect(await shop.parkedOf(id)).toBe(0));
   const { rows } = await database().query(
     'SELECT error FROM delivery_attempts WHERE webhook_id = $1 AND error IS NOT NULL ORDER BY id DESC LIMIT 1',
