@@ -14,6 +14,7 @@ import {
   startOtlpReceiver,
 } from '@shop/shared/testing';
 import { launchShop, runningShop, runShop, type StartedShop } from '../../../cli/test/started-shop.ts';
+import { type Receiver, startReceiver } from '../../../services/changes/test/webhooks/receiver.ts';
 import { consumers } from '../../../shared/src/events/generated.ts';
 import { namesIn, scrape } from './exposition.ts';
 import { alertRules, dashboards, documentedMetrics } from './watched.ts';
@@ -26,6 +27,7 @@ const traceparent = `00-${trace}-${client}-01`;
 
 let folder: string;
 let receiver: OtlpReceiver;
+let endpoint: Receiver;
 let shop: StartedShop;
 let token: string;
 
@@ -39,6 +41,7 @@ async function post(path: string, body: unknown, headers: Record<string, string>
 
 beforeAll(async () => {
   receiver = await startOtlpReceiver();
+  endpoint = await startReceiver();
   folder = await mkdtemp(join(tmpdir(), 'shop-telemetry-'));
   // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
   await chmod(folder, 0o711);
@@ -51,14 +54,22 @@ beforeAll(async () => {
       OTEL_TRACES_SAMPLER_ARG: '1',
       OTEL_BSP_SCHEDULE_DELAY: '200',
       OTEL_METRIC_EXPORT_INTERVAL: '1000',
+      WEBHOOKS_ALLOW: '127.0.0.0/8',
     },
   });
   await shop.ready;
   await post('/v1/accounts', { name: 'Kim', email, password: secret });
   await runShop(join(folder, 'data'), 'accounts', 'verify-email', email);
+  await runShop(join(folder, 'data'), 'staff', 'grant', email, 'webhooks:write');
   const issued = (await (await post('/v1/tokens', { email, password: secret })).json()) as { access_token: string };
   token = issued.access_token;
   const bearer = { Authorization: `Bearer ${token}`, traceparent };
+  const webhook = await post(
+    '/v1/webhooks',
+    { url: endpoint.url, types: ['order'] },
+    { Authorization: `Bearer ${token}` },
+  );
+  expect(webhook.status).toBe(201);
   const page = await fetch(`${shop.gateway}/v1/products?inStock=true&limit=1`);
   const { items } = (await page.json()) as { items: { id: string }[] };
   const order = await post('/v1/orders', { items: [{ productId: items[0]?.id, quantity: 1 }] }, bearer);
@@ -69,6 +80,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await shop.end();
   await receiver.close();
+  await endpoint.close();
   await rm(folder, { recursive: true, force: true });
 });
 
