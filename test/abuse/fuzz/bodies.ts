@@ -27,6 +27,9 @@ export const unexpectedBodies = often<PlannedBody | undefined>(
   }),
 );
 
+/** The beginning of the day, so that a run that is continued plans the same times. */
+const today = Math.floor(Date.now() / 86_400_000) * 86_400_000;
+
 const hints: Hints = (name, schema) => {
   switch (name) {
     case 'productId':
@@ -83,7 +86,7 @@ const hints: Hints = (name, schema) => {
     case 'from':
       // Delivery times in days have a member of this name, too.
       if (schema.format !== 'date-time') return undefined;
-      return fc.integer({ min: -1, max: 200 }).map((hours) => new Date(Date.now() - hours * 3_600_000).toISOString());
+      return fc.integer({ min: -25, max: 200 }).map((hours) => new Date(today - hours * 3_600_000).toISOString());
     case 'cursor':
       return slot('cursor');
     case 'name':
