@@ -164,12 +164,13 @@ export class ChangeReader {
         for (const check of [...this.#waiters]) check();
       } catch (error) {
         this.#log.warn({ err: error }, 'the feed cannot be read at present');
+        // What is in memory is out of date, and after a restore it is wrong.
+        this.#forget();
         await sleep(1_000);
       }
       await sleep(pollEvery);
     }
-    this.#newest = undefined;
-    this.#recent = [];
+    this.#forget();
     this.#polling = undefined;
   }
 
@@ -179,14 +180,14 @@ export class ChangeReader {
       this.#newest = await this.now();
       return;
     }
-    const page = await this.#readStored(known, everything, keptChanges).catch((error: unknown) => {
-      // The feed was restored.
-      this.#newest = undefined;
-      this.#recent = [];
-      throw error;
-    });
+    const page = await this.#readStored(known, everything, keptChanges);
     if (page.changes.length === 0) return;
     this.#recent = [...this.#recent, ...page.changes].slice(-keptChanges);
     this.#newest = page.next;
+  }
+
+  #forget(): void {
+    this.#newest = undefined;
+    this.#recent = [];
   }
 }
