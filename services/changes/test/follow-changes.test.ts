@@ -135,6 +135,6 @@ it('a service that stops disconnects clients that do not read, and those that re
   const stopped = services.service('changes').kill('SIGTERM');
   expect(await response.text()).toMatch(/\n\n$/);
   // Requests that do not end keep a process for more than 8 s.
-  expect(await Promise.race([stopped.then(() => 'stopped'), sleep(7_000, 'waits')])).toBe('stopped');
+  expect(await Promise.race([stopped.then(() => 'stopped'), sleep(7_000, 'waits', { ref: false })])).toBe('stopped');
   silent.destroy();
 });
