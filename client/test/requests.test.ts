@@ -27,7 +27,10 @@ const filled = (text: string, values: ReadonlyMap<string, string>): string =>
 
 async function send(name: string, url: string, init: RequestInit): Promise<Sent & { readonly content: unknown }> {
   const response = await fetch(url, init);
-  const text = await response.text();
+  const isStream = response.headers.get('content-type') === 'text/event-stream';
+  // A stream does not end by itself.
+  if (isStream) await response.body?.cancel();
+  const text = isStream ? '' : await response.text();
   const content: unknown = text === '' ? undefined : JSON.parse(text);
   const { code } = (content ?? {}) as { readonly code?: unknown };
   return { name, status: response.status, code: response.ok ? undefined : code, content };
