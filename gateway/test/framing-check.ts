@@ -15,7 +15,7 @@ export interface FramingCheck {
 }
 
 /** Milliseconds without a response after which the check stops waiting. A busy machine answers late. */
-export const usualSilence = 2_000;
+export const usualSilence = 4_000;
 
 /** A request as the service received it, in a form that can be compared. */
 export function shown(request: SeenRequest | undefined) {

@@ -25,7 +25,13 @@ export function sendRaw(port: number, text: string, silence = 1_000): Promise<Ra
     const chunks: Buffer[] = [];
     const socket = connect(port, '127.0.0.1');
     let closed = false;
-    socket.setTimeout(silence, () => socket.destroy());
+    socket.setTimeout(silence, () => {
+      // After a pause of this process, its timers run before it reads what has arrived.
+      const { bytesRead } = socket;
+      setImmediate(() => {
+        if (socket.bytesRead === bytesRead) socket.destroy();
+      });
+    });
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.on('end', () => {
       closed = true;

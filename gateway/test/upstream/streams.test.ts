@@ -16,9 +16,12 @@ let gateway: TestGateway | undefined;
 /** The streams that the service has open. */
 const open = new Set<ServerResponse>();
 const clients: AbortController[] = [];
+/** A response that nobody has any more is closed when its memory is freed. */
+const responses: Response[] = [];
 beforeEach(() => open.clear());
 afterEach(async () => {
   for (const client of clients.splice(0)) client.abort();
+  responses.length = 0;
   await gateway?.stop();
   gateway = undefined;
 });
@@ -37,7 +40,9 @@ async function start(environment: Readonly<Record<string, string>> = {}): Promis
 async function follow(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
   const client = new AbortController();
   clients.push(client);
-  return await fetch(`${url}/v1/changes/live`, { headers, signal: client.signal });
+  const response = await fetch(`${url}/v1/changes/live`, { headers, signal: client.signal });
+  responses.push(response);
+  return response;
 }
 
 function readerOf({ body }: Response): () => Promise<string | undefined> {
