@@ -6,7 +6,7 @@ import { loadContract } from '@shop/shared/contract';
 import { fuzz } from './run.ts';
 import { type FuzzedShop, startFuzzedShop } from './shop.ts';
 
-const requests = 18_000;
+const requests = 24_000;
 const seed = 20_261_125;
 
 let shop: FuzzedShop;

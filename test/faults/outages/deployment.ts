@@ -166,6 +166,7 @@ export async function deploy(
               ...shared,
               DATABASE_URL: databaseUrl(name, index),
               PORT: String(port),
+              ACCOUNTS_URL: accounts,
               ORDERS_URL: orders,
               CATALOGUE_URL: catalogue,
               NOTIFICATIONS_URL: notifications,

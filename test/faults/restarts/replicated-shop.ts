@@ -88,6 +88,7 @@ export async function startReplicatedShop(options: ReplicatedShopOptions = {}): 
       JWKS_URL: `${accounts}/.well-known/jwks.json`,
       JWT_ISSUER: 'https://shop.test',
       JWT_AUDIENCE: 'shop',
+      ACCOUNTS_URL: accounts,
       ORDERS_URL: orders,
       CATALOGUE_URL: catalogue,
       NOTIFICATIONS_URL: notifications,

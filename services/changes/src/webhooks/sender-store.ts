@@ -68,31 +68,26 @@ export interface Progress extends FeedPosition {
 }
 
 /**
- * Stores what became of a webhook's requests. When its owner changed it meanwhile, the status and the due ping are those of the
- * owner.
- * @returns the webhook as it is then; undefined when its cursor or its address was changed or it was deleted
+ * Stores what became of a webhook's requests.
+ * @returns the webhook as it is then; undefined when its owner changed or deleted it meanwhile. Then nothing is stored, and
+ * the changes are sent again
  */
 export async function saveProgress(
   tx: Transaction,
-  { id, epoch: oldEpoch, position: oldPosition, url, version }: Webhook,
+  { id, version }: Webhook,
   { epoch: newEpoch, position, state, firstPosition }: Progress,
 ): Promise<Webhook | undefined> {
+  const isSeen = '(status <> $6 OR failing_since IS DISTINCT FROM $7)';
   const [saved] = await sql<Webhook>(
     tx,
-    `UPDATE webhooks SET epoch = $5, position = $6, first_position = coalesce($7, first_position), failures = $8,
-       failing_since = $9, noticed_hours = $10, status = CASE WHEN version = $11 THEN $12 ELSE status END,
-       is_ping_due = CASE WHEN version = $11 THEN $13 ELSE is_ping_due END,
-       next_attempt_at = CASE WHEN version = $11 THEN $14 ELSE next_attempt_at END,
-       version = version + CASE WHEN is_seen THEN 1 ELSE 0 END,
-       updated_at = CASE WHEN is_seen THEN now() ELSE updated_at END
-     FROM (SELECT id AS seen_id, (version = $11 AND status <> $12) OR failing_since IS DISTINCT FROM $9 AS is_seen
-       FROM webhooks WHERE id = $1 FOR NO KEY UPDATE) AS old
-     WHERE id = seen_id AND epoch = $2 AND position = $3 AND url = $4
-     RETURNING ${webhookColumns}`,
+    `UPDATE webhooks SET epoch = $3, position = $4, first_position = coalesce($5, first_position), status = $6,
+       failing_since = $7, failures = $8, noticed_hours = $9, is_ping_due = $10, next_attempt_at = $11,
+       version = version + CASE WHEN ${isSeen} THEN 1 ELSE 0 END,
+       updated_at = CASE WHEN ${isSeen} THEN now() ELSE updated_at END
+     WHERE id = $1 AND version = $2 RETURNING ${webhookColumns}`,
     [
-      ...[id, oldEpoch, oldPosition, url, newEpoch, position, firstPosition ?? null],
-      ...[state.failures, state.failingSince, state.noticedHours, version],
-      ...[state.status, state.isPingDue, state.nextAttemptAt],
+      ...[id, version, newEpoch, position, firstPosition ?? null],
+      ...[state.status, state.failingSince, state.failures, state.noticedHours, state.isPingDue, state.nextAttemptAt],
     ],
   );
   return saved;

@@ -59,7 +59,7 @@ it('a replay sends the changes since a time again, with the same ids and in the 
   await eventually(() => expect(receiver.changes()).toHaveLength(5));
   const first = receiver.changes().map(({ headers }) => headers['webhook-id']);
   expect(await client().post(`/v1/webhooks/${id}/replay`, { token, body: { from } })).toMatchObject({ status: 200 });
-  await eventually(() => expect(receiver.changes()).toHaveLength(10));
+  await eventually(() => expect(receiver.changes()).toHaveLength(10), 15_000);
   expect(receiver.changes().map(({ headers }) => headers['webhook-id'])).toEqual([...first, ...first]);
 });
 
@@ -82,11 +82,14 @@ it('a webhook that collapses gets only the newest of the changes of a subject th
   const receiver = await shop.receiver();
   const { id, token } = await add(receiver.url, { collapse: true });
   await client().patch(`/v1/webhooks/${id}`, { token, body: { status: 'paused' } });
+  const { nextCursor } = (await client().get('/v1/changes?cursor=now')).body;
   const [one = '', two = ''] = await shop.create(2);
   await shop.update(one, 2, 6);
+  // The feed reads new changes every 50 ms, so the process may know a part of them only.
   await eventually(async () => {
-    const { rows } = await database().query('SELECT count(*)::int AS count FROM changes WHERE subject = $1', [one]);
-    expect(rows).toEqual([{ count: 6 }]);
+    const { body } = await client().get(`/v1/changes?cursor=${nextCursor}&types=product&limit=100`);
+    const items = body.items ?? [];
+    expect(items.filter(({ subject }) => subject === one)).toHaveLength(6);
   });
   await client().patch(`/v1/webhooks/${id}`, { token, body: { status: 'active' } });
   await eventually(() => expect(receiver.changes()).toHaveLength(2));
@@ -213,7 +216,7 @@ it('a change that failed for 3 days while others succeed is given up, and the ne
       [id],
     );
     expect(receiver.changes().at(-1)?.event).toMatchObject({ subject: product, sequence: '0000000002' });
-  });
+  }, 15_000);
   await eventually(async () => expect(await shop.parkedOf(id)).toBe(0));
   const { rows } = await database().query(
     'SELECT error FROM delivery_attempts WHERE webhook_id = $1 AND error IS NOT NULL ORDER BY id DESC LIMIT 1',
