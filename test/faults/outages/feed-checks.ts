@@ -10,6 +10,7 @@ const published = serviceNames
   .map((service) => `SELECT id, type FROM ${service}.outbox WHERE type = ANY ($1)`)
   .join(' UNION ALL ');
 
+/** An event of version 1.1 names no event before it, so that it may stand before it. */
 const checks: Readonly<Record<string, string>> = {
   'is not in the feed': `
     SELECT concat_ws(' ', type, id) AS what FROM (${published}) AS sent
@@ -19,8 +20,9 @@ const checks: Readonly<Record<string, string>> = {
   'stands in the feed after a later change of its subject': `
     SELECT concat_ws(' ', type, event_id) AS what FROM (
       SELECT type, event_id, sequence,
-        lag(sequence) OVER (PARTITION BY source, subject ORDER BY position) AS before
-      FROM changes.changes WHERE type = ANY ($1)) AS placed WHERE sequence < before`,
+        lag(sequence) OVER (PARTITION BY source, subject ORDER BY position) AS before,
+        lag(previous_sequence) OVER (PARTITION BY source, subject ORDER BY position) AS known
+      FROM changes.changes WHERE type = ANY ($1)) AS placed WHERE sequence < before AND known IS NOT NULL`,
   'is not dense': `
     SELECT format('the feed of %s changes to %s', count(*), max(position)) AS what FROM changes.changes
     WHERE position IS NOT NULL AND cardinality($1::text[]) > 0
