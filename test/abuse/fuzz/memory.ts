@@ -70,7 +70,10 @@ export class Memory {
     for (const { id, email, code, totalCost, accountId, status, inStock, archived, itemsSummary, lines } of items) {
       if (kind !== undefined) this.remember(kind, id);
       if (kind === 'discountId') this.remember('discountCode', code);
-      if (kind === 'returnId') this.remember(`${status} returnId`, id);
+      if (kind === 'returnId') {
+        this.remember(`${status} returnId`, id);
+        this.remember(`${status} returnId of ${accountId}`, id);
+      }
       const units = kind === 'orderId' ? itemsSummary : lines;
       if (typeof id === 'string' && Array.isArray(units)) keepIn(this.#lines, id, units.filter(isLine));
       if (kind === 'orderId') this.remember(`orderId of ${accountId}`, id);

@@ -49,7 +49,7 @@ const weights: Readonly<Record<string, number>> = {
   shipOrder: 36,
   createReturn: 48,
   refuseReturn: 9,
-  withdrawReturn: 9,
+  withdrawReturn: 18,
   archiveShippingMethod: 6,
   updateShippingMethod: 9,
   archiveTaxRate: 9,

@@ -222,7 +222,7 @@ class Run {
           restock: pick < 0.5,
         }));
       case 'returnId':
-        return this.#memory.pickFirst(pick < 0.8 ? [usualReturns(path), name] : [name], pick);
+        return this.#memory.pickFirst(pick < 0.8 ? [...usualReturns(path, caller), name] : [name], pick);
       case 'token':
         return this.#memory.pick(`token ${path}`, pick);
       case 'orderId':
@@ -247,8 +247,11 @@ function usualOrders(path: string, { accountId }: Caller): string[] {
   return [`orderId of ${accountId}`];
 }
 
-/** The name of the returns in the state that an operation expects. */
-const usualReturns = (path: string): string => (path.endsWith('/receive') ? 'approved returnId' : 'requested returnId');
+/** The names of the returns in the state that an operation expects; to withdraw one, those of the caller. */
+function usualReturns(path: string, { accountId }: Caller): string[] {
+  if (path.endsWith('/receive')) return ['approved returnId'];
+  return path.endsWith('/withdraw') ? [`requested returnId of ${accountId}`] : ['requested returnId'];
+}
 
 /** The template of the path of an operation that another path happens to match, such as /v1/orders/more. */
 function templateOf({ operations }: Contract, path: string): string | undefined {
