@@ -46,6 +46,8 @@ export interface FollowOptions {
 
 /** Seconds for which one request waits for a change. */
 const wait = 20;
+/** The largest page. */
+const limit = 100;
 const firstPause = 500;
 const longestPause = 10_000;
 
@@ -62,7 +64,7 @@ export async function* changesAfter(
   let after = cursor;
   let failures = 0;
   for (;;) {
-    const query = { cursor: after, ...(types && { types: types.join(',') }), ...(after !== 'now' && { wait }) };
+    const query = { cursor: after, limit, ...(types && { types: types.join(',') }), ...(after !== 'now' && { wait }) };
     try {
       const page = dataOf(
         'listChanges',
@@ -90,13 +92,14 @@ export async function* follow<Kind extends keyof Followed>(
   kind: Kind,
   { accountId, onComplete, signal }: FollowOptions,
 ): AsyncGenerator<FollowedState<Followed[Kind]>, void> {
-  const { type, list, get } = resources[kind](operations, accountId, signal);
+  const options = { ...(signal && { signal }) };
+  const { type, list, get } = resources[kind](operations, { ...(accountId !== undefined && { accountId }) }, options);
   const state = (id: string, value: unknown) => ({ id, value: value as Followed[Kind] | undefined });
   const known = new Set<string>();
   for (;;) {
     try {
       // The position comes first, so that no change between the list and the first page of changes is missed.
-      const init = { params: { query: { cursor: 'now' } }, ...(signal && { signal }) };
+      const init = { params: { query: { cursor: 'now' } }, ...options };
       const { nextCursor: cursor } = dataOf('listChanges', await call.GET('/v1/changes', init));
       const missing = new Set(known);
       for await (const value of list()) {
@@ -109,11 +112,7 @@ export async function* follow<Kind extends keyof Followed>(
         yield state(id, undefined);
       }
       onComplete?.();
-      for await (const { items } of changesAfter(call, isTemporary, {
-        types: [type],
-        cursor,
-        ...(signal && { signal }),
-      })) {
+      for await (const { items } of changesAfter(call, isTemporary, { types: [type], cursor, ...options })) {
         for (const id of new Set(items.map(({ resource }) => resource.split('/').at(-1) ?? ''))) {
           const value = await get(id).catch(absent);
           if (value === undefined) known.delete(id);
@@ -148,27 +147,24 @@ interface Resource {
 
 type OpenResource = (
   operations: Operations,
-  accountId: string | undefined,
-  signal: AbortSignal | undefined,
+  criteria: { readonly accountId?: string },
+  options: { readonly signal?: AbortSignal },
 ) => Resource;
 
 const resources: Readonly<Record<keyof Followed, OpenResource>> = {
-  products: ({ products }, _, signal) => ({
+  products: ({ products }, _, options) => ({
     type: 'product',
-    list: () => products({}, { ...(signal && { signal }) }) as ReturnType<Resource['list']>,
-    get: (id) => products.get(id, { ...(signal && { signal }) }),
+    list: () => products({}, options) as ReturnType<Resource['list']>,
+    get: (id) => products.get(id, options),
   }),
-  orders: ({ orders }, accountId, signal) => ({
+  orders: ({ orders }, criteria, options) => ({
     type: 'order',
-    list: () => orders({ ...(accountId !== undefined && { accountId }) }, { ...(signal && { signal }) }),
-    get: (id) => orders.get(id, { ...(signal && { signal }) }),
+    list: () => orders(criteria, options),
+    get: (id) => orders.get(id, options),
   }),
-  returns: ({ returns }, accountId, signal) => ({
+  returns: ({ returns }, criteria, options) => ({
     type: 'return',
-    list: () =>
-      returns({ ...(accountId !== undefined && { accountId }) }, { ...(signal && { signal }) }) as ReturnType<
-        Resource['list']
-      >,
-    get: (id) => returns.get(id, { ...(signal && { signal }) }),
+    list: () => returns(criteria, options) as ReturnType<Resource['list']>,
+    get: (id) => returns.get(id, options),
   }),
 };

@@ -203,7 +203,8 @@ async function checkFeed(shop: OpenShop): Promise<Finding[]> {
   if (shop.running === undefined) return [];
   const { heldChanges } = await operators.changes();
   // Another check reports a schema that is not migrated yet.
-  const held = await heldChanges(operatorEnvironment(shop, 'changes'), 5).catch(() => []);
+  const held = await heldChanges(operatorEnvironment(shop, 'changes'), 5).catch(() => undefined);
+  if (held === undefined) return [];
   if (held.length === 0) return [ok('feed', 'no change waits for the event before it')];
   const remedy = `${operatorCommand('shop', 'events dead list')} shows events that were given up; see docs/runbooks/changes-held.md`;
   return held.map(({ type, source, subject, missing, seconds }) =>

@@ -6,6 +6,7 @@ import { type BatchHandler, consumers } from '@shop/shared/events';
 import { startService } from '@shop/shared/service';
 import { readEnvironment } from './config.ts';
 import { addEvents } from './feed/add-events.ts';
+import { keptDays } from './feed/change.ts';
 import { ChangeReader } from './feed/change-reader.ts';
 import type { FeedEventType } from './feed/changed-resource.ts';
 import { openFeedCursors } from './feed/feed-cursors.ts';
@@ -18,7 +19,6 @@ import { startSender } from './webhooks/sender.ts';
 import { openSigningKey, toKeySet } from './webhooks/signing-keys.ts';
 import { deleteWebhooksOf } from './webhooks/webhook-store.ts';
 
-const keptHours = 7 * 24;
 const consumer = 'changes.feed';
 
 await startService({
@@ -29,13 +29,15 @@ await startService({
     // No migration adds the row, because a restore needs empty tables.
     await untilAvailable(() => database.pool.query('INSERT INTO feed DEFAULT VALUES ON CONFLICT DO NOTHING'), log);
     const expired = [
-      { table: 'changes', since: 'placed_at', hours: keptHours },
-      { table: 'delivery_attempts', since: 'started_at', hours: keptHours },
+      { table: 'changes', since: 'placed_at', hours: keptDays * 24 },
+      { table: 'delivery_attempts', since: 'started_at', hours: keptDays * 24 },
     ];
     onStop('pruning changes', startPruning(database.pool, expired, log));
     observeHeldChanges(database);
     const webhookEncryption = createEncryption(config.webhookKeys, 'webhook secrets');
-    onStop('resealing webhooks', startResealing(database, config.webhookKeys, log));
+    if (config.webhookKeys.length > 1) {
+      onStop('resealing webhooks', startResealing(database, webhookEncryption, log));
+    }
     const reader = new ChangeReader(database, log);
     const streams = new LiveStreams();
     const accounts = config.webhookScopes === 'accounts' ? callService('accounts', config.accountsUrl) : undefined;

@@ -168,6 +168,13 @@ it('a request waits for the next change, and without one it gets an empty page w
   expect(await waiting).toMatchObject({ items: [{ type: 'order.created.v1' }] });
 });
 
+it('a page without a limit has 20 changes, as the contract says', async () => {
+  const cursor = await now();
+  await publisher.publish(Array.from({ length: 21 }, () => productEvent(newId(), 1, { type: 'product.created.v1' })));
+  await eventually(async () => expect((await page(`?cursor=${cursor}&limit=100`)).items).toHaveLength(21));
+  expect(await page(`?cursor=${cursor}`)).toMatchObject({ items: { length: 20 }, hasMore: true });
+});
+
 it('a cursor that the shop did not make is refused with 400, and one of an earlier epoch or of deleted changes with 410', async () => {
   const { client, database } = services.service('changes');
   const cursor = await now();

@@ -2,8 +2,9 @@
 import { createEmailTokenSeal } from '@shop/shared/auth';
 import { newId } from '@shop/shared/runtime';
 import type { Sender } from '../src/email/email.ts';
-import type { Occasion, TokenOccasion } from '../src/email/notification.ts';
+import type { Occasion } from '../src/email/notification.ts';
 import type { Templates } from '../src/email/templates.ts';
+import type { TokenOccasion } from '../src/email/token-email.ts';
 import { createTokenOpener } from '../src/email/token-email.ts';
 import { someOrder } from './shop-events.ts';
 

@@ -65,8 +65,10 @@ export function commandLines(page: string): CommandLines {
     if (given === undefined) return line;
     known.add(given.name);
     const variable = variables[given.name] ?? '';
-    const kept = `${variable}=$(${line.replace(/^curl /, 'curl -sS ')} | sed 's/.*"${given.member}":"\\([^"]*\\).*/\\1/')`;
-    return tokens.includes(given.name) ? kept : `${kept}\necho "$${variable}"`;
+    // A token is not printed, because it is a secret. Other responses are: they can have what is shown only once.
+    const shown = tokens.includes(given.name) ? '' : ' | tee /dev/stderr';
+    const request = line.replace(/^curl /, 'curl -sS ');
+    return `${variable}=$(${request}${shown} | sed 's/.*"${given.member}":"\\([^"]*\\).*/\\1/')`;
   };
 }
 

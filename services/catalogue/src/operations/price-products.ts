@@ -17,7 +17,7 @@ type PricedLine = components['schemas']['PricedLine'];
 
 /**
  * Line by line from the primary key, so that the plan of a small table stays good for a large one. The subquery hides
- * the number of lines from the planner. Otherwise PostgreSQL plans each execution, which costs more than it.
+ * the number of lines from the planner. Otherwise PostgreSQL plans each execution, which costs more than the execution.
  */
 const readLines = {
   name: 'price-products',

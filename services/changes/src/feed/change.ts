@@ -2,6 +2,9 @@
 import type { Caller } from '@shop/shared/auth';
 import type { Kind } from './changed-resource.ts';
 
+/** The days for which the feed keeps a change. */
+export const keptDays = 7;
+
 /** A change as the feed stores it. */
 export interface Change {
   readonly position: number;

@@ -7,7 +7,7 @@ import type { Operation } from '../context.ts';
 import { headStatement } from '../feed/change-reader.ts';
 import type { FeedPosition } from '../feed/feed-cursors.ts';
 import type { components } from '../generated.ts';
-import { newWebhookSecret, openSecret, sealSecret, toWebhookView } from '../webhooks/webhook.ts';
+import { newWebhookSecret, toWebhookView } from '../webhooks/webhook.ts';
 import { addWebhook } from '../webhooks/webhook-store.ts';
 import { urlFaults } from '../webhooks/webhook-url.ts';
 
@@ -21,12 +21,12 @@ export const createWebhook: Operation<'createWebhook'> = async (request, context
     const [head] = await sql<FeedPosition>(tx, headStatement);
     if (head === undefined) throw new Error('the feed has a row');
     const id = newId();
-    const secret = sealSecret(encryption, id, newWebhookSecret());
+    const secret = encryption.encrypt(newWebhookSecret(), id);
     const webhook = await addWebhook(tx, caller, { id, url, types, collapse, secret }, head);
     const json = JSON.stringify({ ...toWebhookView(webhook), secret });
     return { status: 201, headers: { Location: `/v1/webhooks/${id}` }, etag: toEtag(webhook.version), json };
   });
   if (stored.status !== 201) return stored;
   const view = JSON.parse(stored.json ?? '') as components['schemas']['WebhookWithSecret'];
-  return { ...stored, json: JSON.stringify({ ...view, secret: openSecret(encryption, view.id, view.secret) }) };
+  return { ...stored, json: JSON.stringify({ ...view, secret: encryption.decrypt(view.secret, view.id) }) };
 };

@@ -7,7 +7,7 @@ import { openPosition } from '../feed/open-position.ts';
 const reserve = 1_000;
 
 export const listChanges: Operation<'listChanges'> = async (request, { reader, cursors }) => {
-  const { limit = 100, wait = 0, cursor, types } = request.query;
+  const { limit = 20, wait = 0, cursor, types } = request.query;
   const began = performance.now();
   const left = Number(request.headers['request-timeout-ms'] ?? Number.POSITIVE_INFINITY) - reserve;
   const until = began + Math.min(wait * 1_000, left);

@@ -2,14 +2,14 @@
 import { toEtag } from '@shop/shared/http';
 import type { Operation } from '../context.ts';
 import { changeWebhook } from '../webhooks/change-webhook.ts';
-import { newWebhookSecret, sealSecret, toWebhookView } from '../webhooks/webhook.ts';
+import { newWebhookSecret, toWebhookView } from '../webhooks/webhook.ts';
 
 const overlap = 24 * 3_600_000;
 
 export const rotateWebhookSecret: Operation<'rotateWebhookSecret'> = async (request, context) => {
   const secret = newWebhookSecret();
   const webhook = await changeWebhook(request, context, (present) => ({
-    secret: sealSecret(context.webhookEncryption, present.id, secret),
+    secret: context.webhookEncryption.encrypt(secret, present.id),
     previousSecret: present.secret,
     previousUntil: new Date(Date.now() + overlap),
   }));

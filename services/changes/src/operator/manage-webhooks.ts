@@ -13,7 +13,7 @@ import { explainDeliveries, toDeliveryView } from '../webhooks/explain-deliverie
 import { type CallerScopes, openPresentScopes, type PresentScopes, toScopesOf } from '../webhooks/present-scopes.ts';
 import { replaySince } from '../webhooks/replay.ts';
 import { toWebhookView, type Webhook } from '../webhooks/webhook.ts';
-import { findWebhooks, lockWebhook, saveWebhook } from '../webhooks/webhook-store.ts';
+import { findWebhook, findWebhooks, lockWebhook, saveWebhook } from '../webhooks/webhook-store.ts';
 
 type Attempt = components['schemas']['Attempt'];
 
@@ -120,22 +120,21 @@ async function change(
         const webhook = await lockWebhook(tx, undefined, id);
         return saveWebhook(tx, { ...webhook, ...(await apply(webhook, tx)) });
       })
-      .catch((error: unknown) => {
-        if (error instanceof Problem && error.code === 'not-found') throw noSuchWebhook(id);
-        throw error instanceof Problem ? new StartError(error.message) : error;
-      });
+      .catch((error: unknown) => refuse(error, id));
     return toListed(database, changed);
   });
 }
 
-async function requireWebhook({ pool }: Database, id: string): Promise<Webhook> {
-  const webhook = (await findWebhooks(pool)).find((each) => each.id === id);
-  if (webhook === undefined) throw noSuchWebhook(id);
-  return webhook;
+/** @throws StartError when there is no such webhook */
+function requireWebhook({ pool }: Database, id: string): Promise<Webhook> {
+  return findWebhook(pool, undefined, id).catch((error: unknown) => refuse(error, id));
 }
 
-function noSuchWebhook(id: string): StartError {
-  return new StartError(
+/** Says a problem in the terms of the command line. */
+function refuse(error: unknown, id: string): never {
+  if (!(error instanceof Problem)) throw error;
+  if (error.code !== 'not-found') throw new StartError(error.message);
+  throw new StartError(
     `there is no webhook ${id}: ${operatorCommand('shop', 'webhooks list')} shows those that are there`,
   );
 }

@@ -1,6 +1,7 @@
 // Moves the cursor of a webhook back, so that the changes after it are sent again.
 import { sql, type Transaction } from '@shop/shared/database';
 import { Problem } from '@shop/shared/problem';
+import { keptDays } from '../feed/change.ts';
 import { epoch } from '../feed/change-reader.ts';
 import type { Webhook } from './webhook.ts';
 
@@ -20,9 +21,9 @@ export async function replaySince(tx: Transaction, webhook: Webhook, from: Date)
   const [found] = await sql<Found>(
     tx,
     `SELECT ${epoch}, coalesce((SELECT min(position) FROM changes WHERE placed_at >= $1), head + 1) - 1 AS position,
-       $1 >= now() - interval '7 days' OR coalesce((SELECT min(position) FROM changes), head + 1) = 1 AS "isComplete"
+       $1 >= now() - make_interval(days => $2) OR coalesce((SELECT min(position) FROM changes), head + 1) = 1 AS "isComplete"
      FROM feed`,
-    [from],
+    [from, keptDays],
   );
   if (found?.isComplete !== true) {
     const detail =

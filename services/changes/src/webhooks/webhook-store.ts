@@ -54,11 +54,14 @@ export async function findWebhooks(database: Queryable, ownerId?: string): Promi
   return rows;
 }
 
-/** @throws Problem 404 when the owner has no such webhook */
-export async function findWebhook(database: Queryable, ownerId: string, id: string): Promise<Webhook> {
+/**
+ * @param ownerId undefined for the command line
+ * @throws Problem 404 when there is no such webhook, or the owner does not have it
+ */
+export async function findWebhook(database: Queryable, ownerId: string | undefined, id: string): Promise<Webhook> {
   const { rows } = await database.query<Webhook>(
-    `SELECT ${webhookColumns} FROM webhooks WHERE owner_id = $1 AND id = $2`,
-    [ownerId, id],
+    `SELECT ${webhookColumns} FROM webhooks WHERE (owner_id = $1 OR $1 IS NULL) AND id = $2`,
+    [ownerId ?? null, id],
   );
   return one(rows);
 }

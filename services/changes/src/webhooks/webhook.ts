@@ -17,7 +17,7 @@ export interface Webhook {
   readonly url: string;
   readonly types: readonly Kind[];
   readonly collapse: boolean;
-  /** Encrypted: `openSecrets` returns them. */
+  /** Encrypted with the id of the webhook as label. `openSecrets` returns them. */
   readonly secret: string;
   readonly previousSecret: string | null;
   readonly previousUntil: Date | null;
@@ -72,15 +72,6 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** Encrypts a secret, so that it is valid for this webhook only. */
-export function sealSecret(encryption: Encryption, webhookId: string, secret: string): string {
-  return encryption.encrypt(secret, webhookId);
-}
-
-export function openSecret(encryption: Encryption, webhookId: string, sealed: string): string {
-  return encryption.decrypt(sealed, webhookId);
-}
-
 /** Returns the secrets that sign a request now: the present one, and for 24 hours after a rotation the one before it. */
 export function openSecrets(
   encryption: Encryption,
@@ -88,5 +79,5 @@ export function openSecrets(
 ): string[] {
   const { id, secret, previousSecret, previousUntil } = webhook;
   const isPreviousValid = previousSecret !== null && previousUntil !== null && previousUntil.getTime() > Date.now();
-  return [secret, ...(isPreviousValid ? [previousSecret] : [])].map((sealed) => openSecret(encryption, id, sealed));
+  return [secret, ...(isPreviousValid ? [previousSecret] : [])].map((sealed) => encryption.decrypt(sealed, id));
 }

@@ -167,7 +167,7 @@ it('nothing is sent while accounts does not answer, and everything afterwards', 
   await eventually(() => expect(receiver.changes()).toHaveLength(1), 10_000);
 });
 
-it('an owner is told of failures after 1, 24 and 72 hours; then the webhook is suspended until its endpoint answers a ping', async () => {
+it('the owner of a failing webhook gets a notice after 1, 24 and 72 hours, and the webhook is suspended until its endpoint answers a ping', async () => {
   const receiver = await shop.receiver();
   const { id } = await add(receiver.url);
   receiver.answer(() => 503);

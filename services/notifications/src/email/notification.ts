@@ -4,7 +4,8 @@ import type { EventPayloads, ShopEvent } from '@shop/shared/events';
 import { newId } from '@shop/shared/runtime';
 import { emailRateLimitKey, type RateLimit } from './rate-limit.ts';
 import { mailAddress } from './recipient.ts';
-import type { TokenKind, TokenNotice } from './token-email.ts';
+import type { TokenKind, TokenNotice, TokenOccasion } from './token-email.ts';
+import type { WebhookOccasion } from './webhook-notice.ts';
 
 export type OrderKind = keyof Causes;
 export type AccountKind = 'email-changed' | 'password-changed' | 'erasure-requested' | 'erasure-reminder';
@@ -91,17 +92,6 @@ export type Occasion =
   | TokenOccasion
   | WebhookOccasion;
 
-/** An endpoint of a webhook of the account fails. */
-export interface WebhookOccasion {
-  readonly kind: 'webhook-failing';
-  readonly details: EventPayloads['webhook.failing.v1'] & { readonly eventId: string };
-}
-
-export interface TokenOccasion {
-  readonly kind: TokenKind;
-  readonly details: TokenNotice;
-}
-
 export function isWithToken(occasion: Occasion): occasion is TokenOccasion {
   return 'sealedToken' in occasion.details;
 }
@@ -186,21 +176,6 @@ export async function addNotice(
        WHERE kind = $2 AND address_key(recipient) = address_key($4) AND ${isDelayed})
        AND NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $3)`,
     [newId(), kind, accountId, mailAddress(recipient), JSON.stringify(details), requestId, traceparent ?? null],
-  );
-}
-
-/** Adds the notice about a webhook, to the address that the account has when it is sent. */
-export async function addWebhookNotice(
-  tx: Transaction,
-  { id, data, requestId, traceparent }: ShopEvent<'webhook.failing.v1'>,
-): Promise<void> {
-  const details: WebhookOccasion['details'] = { ...data, eventId: id };
-  await sql(
-    tx,
-    `INSERT INTO notifications (id, kind, account_id, details, request_id, traceparent)
-     SELECT $1, 'webhook-failing', $2, $3, $4, $5
-     WHERE NOT EXISTS (SELECT FROM erased_accounts WHERE account_id = $2)`,
-    [newId(), data.accountId, JSON.stringify(details), requestId, traceparent ?? null],
   );
 }
 

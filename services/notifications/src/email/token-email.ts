@@ -21,6 +21,11 @@ export interface TokenNotice {
   readonly expiresAt: string;
 }
 
+export interface TokenOccasion {
+  readonly kind: TokenKind;
+  readonly details: TokenNotice;
+}
+
 /** The URLs of the links, each with the placeholder `{token}`. */
 export type LinkTemplates = { readonly [Kind in TokenKind]: string | undefined };
 

@@ -1,7 +1,7 @@
 // webhook.failing.v1: adds the notice to the owner of the webhook.
 import type { Transaction } from '@shop/shared/database';
 import type { ShopEvent } from '@shop/shared/events';
-import { addWebhookNotice } from '../email/notification.ts';
+import { addWebhookNotice } from '../email/webhook-notice.ts';
 
 /** @param wake called after COMMIT, because there is an e-mail to send */
 export async function onWebhookFailing(

@@ -1,7 +1,6 @@
 // The positions in the picture of the shop, in CSS pixels: one layout for wide windows and one for narrow ones.
 const services = ['accounts', 'orders', 'catalogue', 'changes', 'notifications'];
 const called = ['accounts', 'orders', 'catalogue', 'changes'];
-const senders = ['accounts', 'orders', 'catalogue', 'notifications'];
 const queues = {
   'orders.effects': 'orders',
   'catalogue.inventory': 'catalogue',
@@ -65,15 +64,12 @@ function wideWindow() {
       to: `schema ${name}`,
       points: through(x + 88, row + card, x + 88, base + 26),
     });
-  }
-  for (const name of senders) {
-    const x = columns[name] + 88;
     lines.push({
       event: true,
       from: name,
       to: 'broker',
-      points: through(x, base + 102, x, broker),
-      label: [x + 10, 472],
+      points: through(x + 88, base + 102, x + 88, broker),
+      label: [x + 98, 472],
     });
   }
   for (const name of called) {
@@ -140,10 +136,7 @@ function narrowWindow() {
       to: `schema ${name}`,
       points: through(218, y + 47, 236, y + 47),
     });
-  }
-  for (const name of senders) {
-    const y = rows[name] + 47;
-    lines.push({ event: true, from: name, to: 'broker', points: through(338, y, 351, y, 351, broker) });
+    lines.push({ event: true, from: name, to: 'broker', points: through(338, y + 47, 351, y + 47, 351, broker) });
   }
   for (const name of called)
     lines.push({ from: 'gateway', to: name, points: through(9, 96, 9, rows[name] + 28, 32, rows[name] + 28) });
