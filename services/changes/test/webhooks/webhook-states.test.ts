@@ -63,6 +63,22 @@ it('a replay sends the changes since a time again, with the same ids and in the 
   expect(receiver.changes().map(({ headers }) => headers['webhook-id'])).toEqual([...first, ...first]);
 });
 
+it('a replay is not lost when it arrives while the change that it repeats is being sent', async () => {
+  const receiver = await shop.receiver();
+  const { id, token } = await add(receiver.url);
+  const { promise: isReplayed, resolve: release } = Promise.withResolvers<void>();
+  receiver.answer((_request, response) => {
+    void isReplayed.then(() => response.writeHead(204).end());
+    return undefined;
+  });
+  const from = new Date().toISOString();
+  await shop.create(1);
+  await eventually(() => expect(receiver.changes()).toHaveLength(1));
+  expect(await client().post(`/v1/webhooks/${id}/replay`, { token, body: { from } })).toMatchObject({ status: 200 });
+  release();
+  await eventually(() => expect(receiver.changes()).toHaveLength(2), 15_000);
+});
+
 it('a paused webhook gets nothing, and afterwards everything since', async () => {
   const [receiver, other] = [await shop.receiver(), await shop.receiver()];
   const { id, token } = await add(receiver.url);
