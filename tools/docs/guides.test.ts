@@ -111,8 +111,8 @@ async function send({ curl }: Exchange, values: Values) {
     .replaceAll(/OWN_(\w+?)_VALUE/g, (_mark, name: string) => (name === 'origin' ? shop.url : (values[name] ?? name)))
     .replaceAll(/(?:\{|%7B)(\w+)(?:\}|%7D)/g, (place, name: string) => values[name] ?? place);
   const run = (script: string) => inShell(script, values);
-  // A line that keeps a value in a variable prints no response. The test that pastes the page runs the whole line.
-  const [, inner = line] = /^[A-Z_]+=\$\((.*) \| sed .*\)(?:\necho .*)?$/s.exec(line) ?? [];
+  // A line that keeps a token prints no response. The test that pastes the page runs the whole line.
+  const [, inner = line] = /^[A-Z_]+=\$\((curl .*?)(?: \| sed [^\n]*)?\)(?:\nprintf .*)?$/s.exec(line) ?? [];
   const [head = '', ...rest] = (await run(inner.replace(/^curl(?: -sS)? /, 'curl -sS --include '))).split('\r\n\r\n');
   const [first = '', ...fields] = head.split('\r\n');
   const names = new Set(fields.map((field) => field.slice(0, field.indexOf(':')).toLowerCase()));
@@ -195,7 +195,8 @@ describe.each(guideNames)('the guide %s', (name) => {
       else values.nextCursor ??= '';
       const page = await (await fetch(`${shop.url}/docs/${name}`)).text();
       const commands = pastedFrom(page, { ...values, email: `${randomUUID()}@example.com` });
-      const kept = [...commands.matchAll(/^([A-Z_]+)=\$\(/gm)].map(([, variable = '']) => variable);
+      const stored = [...commands.matchAll(/^([A-Z_]+)=\$\(/gm)].map(([, variable = '']) => variable);
+      const kept = stored.filter((variable) => variable !== 'RESPONSE');
       const shown = kept.map((variable) => `echo "kept ${variable}=$${variable}"`);
       const printed = await inShell([commands, ...shown].join('\n'), values);
       // A refusal would be kept as a whole, because it has no such member.

@@ -65,10 +65,12 @@ export function commandLines(page: string): CommandLines {
     if (given === undefined) return line;
     known.add(given.name);
     const variable = variables[given.name] ?? '';
-    // A token is not printed, because it is a secret. Other responses are: they can have what is shown only once.
-    const shown = tokens.includes(given.name) ? '' : ' | tee /dev/stderr';
     const request = line.replace(/^curl /, 'curl -sS ');
-    return `${variable}=$(${request}${shown} | sed 's/.*"${given.member}":"\\([^"]*\\).*/\\1/')`;
+    const member = `sed 's/.*"${given.member}":"\\([^"]*\\).*/\\1/'`;
+    // A token is not printed, because it is a secret. Other responses are: they can have what is shown only once.
+    if (tokens.includes(given.name)) return `${variable}=$(${request} | ${member})`;
+    const printed = `printf '%s\\n' "$RESPONSE"`;
+    return `RESPONSE=$(${request})\n${printed}\n${variable}=$(${printed} | ${member})`;
   };
 }
 
