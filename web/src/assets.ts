@@ -4,6 +4,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digest, StaticPage } from './static-page.ts';
 
+const ofStyle = fileURLToPath(new URL('style', import.meta.url));
 const ofDocs = fileURLToPath(new URL('docs/assets', import.meta.url));
 const ofBoard = fileURLToPath(new URL('board/assets', import.meta.url));
 const ofMail = fileURLToPath(new URL('mail/assets', import.meta.url));
@@ -21,6 +22,7 @@ const files = {
   'picture.js': join(ofBoard, 'picture.js'),
   'board.js': join(ofBoard, 'board.js'),
   'mail.js': join(ofMail, 'mail.js'),
+  'tokens.css': join(ofStyle, 'tokens.css'),
   'style.css': join(ofDocs, 'style.css'),
   'frame.css': join(ofDocs, 'frame.css'),
   'guide.css': join(ofDocs, 'guide.css'),

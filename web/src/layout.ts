@@ -53,6 +53,7 @@ export function createLayout(assets: Assets, links: readonly NavigationItem[], s
 <link rel="icon" href="${assets.addressOf('icon.svg')}">
 ${script('theme.js')}
 ${script('page.js', ' type="module"')}
+<link rel="stylesheet" href="${assets.addressOf('tokens.css')}">
 <link rel="stylesheet" href="${assets.addressOf('style.css')}">
 <link rel="stylesheet" href="${assets.addressOf('frame.css')}">
 ${head}</head>
