@@ -39,7 +39,7 @@ export interface Deployment {
   catalogueClient<T>(use: (client: pg.Client) => Promise<T>): Promise<T>;
   /** The machine that reports payments. */
   readonly payer: Buyer;
-  /** Ships orders, handles returns and changes the settings of prices. */
+  /** Ships orders, handles returns, changes the settings of prices and has the webhook. */
   readonly staff: Buyer;
   /** A new customer, with the scopes that are given. */
   buyer(name: string, ...scopes: readonly StaffScope[]): Promise<Buyer>;
@@ -137,6 +137,7 @@ export async function deploy(
       KEY_ENCRYPTION_SECRET: identity.keySecret,
       CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),
       WEBHOOK_KEYS: Buffer.alloc(32, 9).toString('base64url'),
+      WEBHOOKS_ALLOW: '127.0.0.0/8',
       MAIL_DIR: mailFolder,
       RESERVATION_SECONDS: '3',
       EMAILS_PER_HOUR: '1000000',
@@ -219,7 +220,7 @@ export async function deploy(
       if (scopes.length > 0) await grant(urls.accounts, name, scopes);
       return signToken(admin, identity, accountId, scopes);
     };
-    const staff = await buyer(`staff-${seed}`, 'orders:fulfil', 'settings:write');
+    const staff = await buyer(`staff-${seed}`, 'orders:fulfil', 'settings:write', 'webhooks:write');
     await configurePrices(gatewayUrl, staff);
     return {
       gatewayUrl,

@@ -15,6 +15,7 @@ import { addProducts } from './products.ts';
 import { createRandom, type Random } from './random.ts';
 import { keepReading } from './readers.ts';
 import { untilQuiet } from './unrest.ts';
+import { WebhookEndpoint } from './webhook-endpoint.ts';
 
 export const stockEach = 100_000;
 const productCount = 12;
@@ -123,11 +124,15 @@ export class Rounds<S extends Deployment> {
     ];
   }
 
-  async #startFollower(random: Random): Promise<Follower> {
-    const { gatewayUrl, admin, buyers } = this.#system;
-    const follower = new Follower(gatewayUrl, admin, random.pick(buyers));
-    await follower.start(random);
-    return follower;
+  /** Starts those who follow the changes: a customer and an endpoint of staff. */
+  async #startFollowers(random: Random): Promise<readonly (Follower | WebhookEndpoint)[]> {
+    const { gatewayUrl, admin, buyers, staff } = this.#system;
+    const followers = [
+      new Follower(gatewayUrl, admin, random.pick(buyers)),
+      new WebhookEndpoint(gatewayUrl, admin, staff),
+    ];
+    for (const follower of followers) await follower.start(random);
+    return followers;
   }
 
   /**
@@ -142,7 +147,7 @@ export class Rounds<S extends Deployment> {
     const random = createRandom(seed);
     const { gatewayUrl, buyers, payer, staff } = system;
     const sale = await openSale(gatewayUrl, staff, productIds, seed);
-    const follower = await this.#startFollower(random);
+    const followers = await this.#startFollowers(random);
     const began = performance.now();
     const shopping = startShopping({ gatewayUrl, buyers, payer, productIds, seed, sale });
     const { journal } = shopping;
@@ -171,7 +176,8 @@ export class Rounds<S extends Deployment> {
     }
     const stopped = performance.now();
     const answers = [...this.#journal.answers.splice(0), ...journal.answers];
-    const violations = [...(await this.#violationsBeside(moving)), ...(await follower.end())];
+    const violations = await this.#violationsBeside(moving);
+    for (const follower of followers) violations.push(...(await follower.end()));
     const checked = performance.now();
     await fault.removeEffects?.(system);
     const replaced = system.mails.replaced();
