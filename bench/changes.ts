@@ -1,5 +1,5 @@
-// The feed of changes through the gateway of a running shop: the time from COMMIT to a reader and to a listener, events
-// a second, and the cost of many idle listeners.
+// The feed of changes through the gateway of a running shop: the time from COMMIT to a reader, a listener and a webhook,
+// events a second, and the cost of many idle listeners.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { newId } from '@shop/shared/runtime';
 import { unlimitedConfig } from '../test/gateway-config.ts';
+import { Endpoint, endpointNetwork } from './changes/endpoint.ts';
 import { Listeners } from './changes/listeners.ts';
 import { processorTimes, residentMemory } from './orders/processor-time.ts';
 import { type BenchShop, openShop } from './orders/shop.ts';
@@ -26,18 +27,24 @@ export default async function changes(options: readonly string[]): Promise<void>
   });
   const folder = await mkdtemp(join(tmpdir(), 'shop-bench-config-'));
   const GATEWAY_CONFIG_DIR = await unlimitedConfig(folder);
-  const shop = await openShop(undefined, 1, { GATEWAY_CONFIG_DIR });
+  const shop = await openShop(undefined, 1, { GATEWAY_CONFIG_DIR, WEBHOOKS_ALLOW: endpointNetwork });
   const listeners = new Listeners(Number(new URL(shop.gateway).port));
+  const endpoint = new Endpoint();
   try {
     console.log(`pg-boss, ${availableParallelism()} cores shared by everything`);
     report('From COMMIT to the response of a waiting reader', await toReader(shop, Number(values.samples)));
     await listeners.open(1);
     report('From COMMIT to a listener', await toListeners(shop, listeners, Number(values.samples)));
     console.log(`From the outbox to the feed: ${await rateOf(shop, Number(values.events))} events a second`);
+    await endpoint.open(shop);
+    report('From COMMIT to a webhook', await toEndpoint(shop, endpoint, Number(values.samples)));
+    const sent = Number(values.events) / 4;
+    console.log(`From the outbox to a webhook: ${await rateOf(shop, sent, endpoint.receive(sent))} events a second`);
     await measureListeners(shop, listeners, Number(values.listeners));
     console.log(`load of the machine: ${loadavg()[0]?.toFixed(1)}`);
   } finally {
     listeners.close();
+    endpoint.close();
     await shop.stop();
     await rm(folder, { recursive: true, force: true });
   }
@@ -109,8 +116,23 @@ async function toListeners(shop: BenchShop, listeners: Listeners, samples: numbe
   return times;
 }
 
-/** @returns events a second, from one COMMIT of all of them until the feed has them */
-async function rateOf(shop: BenchShop, events: number): Promise<number> {
+async function toEndpoint(shop: BenchShop, endpoint: Endpoint, samples: number): Promise<number[]> {
+  const times: number[] = [];
+  for (let sample = 0; sample < samples; sample += 1) {
+    const arrival = endpoint.next();
+    const subject = await commit(shop);
+    const committed = performance.now();
+    times.push((await arrival(subject)) - committed);
+    await sleep(50);
+  }
+  return times;
+}
+
+/**
+ * @param received resolves when all events have arrived; undefined for the feed
+ * @returns events a second, from one COMMIT of all of them until the feed has them, or until they are received
+ */
+async function rateOf(shop: BenchShop, events: number, received?: Promise<void>): Promise<number> {
   const head = async (): Promise<number> => {
     const { rows } = await shop.changes.query<{ head: string | number }>('SELECT head FROM feed');
     return Number(rows[0]?.head);
@@ -119,7 +141,8 @@ async function rateOf(shop: BenchShop, events: number): Promise<number> {
   const data = { productId: newId(), name: 'Desk lamp', brand: 'Acme', category: 'lighting', price: 5, ...others };
   await shop.catalogue.query(insertion, [events, null, JSON.stringify(data)]);
   const began = performance.now();
-  while ((await head()) < before + events) await sleep(20);
+  if (received === undefined) while ((await head()) < before + events) await sleep(20);
+  else await received;
   return Math.round(events / ((performance.now() - began) / 1_000));
 }
 
