@@ -148,7 +148,10 @@ describe.each(names)('%s', (name) => {
         expect(container.image).toMatch(/:[\w.-]+$/);
         expect(container.image).not.toMatch(/:latest$/);
         // Another tag would deploy another release.
-        if (container.image.startsWith('shop/')) expect(container.image).toMatch(new RegExp(`:${version}$`));
+        if (container.image.startsWith('registry.example/shop/'))
+          expect(container.image).toMatch(new RegExp(`:${version}$`));
+        // `shop/…` would be an image of somebody else on Docker Hub.
+        expect(container.image).not.toMatch(/^shop\//);
       }
     }
   });

@@ -30,7 +30,11 @@ export const repositoryChanges: Readonly<Record<string, readonly Change[]>> = {
   'deploy/kubernetes/base/kustomization.yaml': [
     (text, name) => insertBefore(text, ['resources', 'gateway.yaml'], `- ../../../services/${name}/kubernetes`),
     (text, name) =>
-      insertBefore(text, ['images', 'shop/gateway'], `- { name: shop/${name}, newTag: ${imageTagIn(text)} }`),
+      insertBefore(
+        text,
+        ['images', 'registry.example/shop/gateway'],
+        `- { name: registry.example/shop/${name}, newTag: ${imageTagIn(text)} }`,
+      ),
   ],
 };
 
