@@ -1,29 +1,5 @@
 // Generates realistic products (names, brands, prices, ratings) from a seed.
-
-export interface SampleProduct {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly brand: string;
-  readonly category: string;
-  /** The price in the smallest unit of the currency. */
-  readonly price: number;
-  /** The rating in tenths; null for about one in twelve products. */
-  readonly rating: number | null;
-  readonly status: string;
-  readonly stock: number;
-  readonly createdAt: string;
-  readonly sku: string;
-  /** JSON text with the names in order. */
-  readonly attributes: string;
-  readonly weightGrams: number | null;
-  /** Null for the category `standard`. */
-  readonly taxCategory: string | null;
-  /** Null for a product that is sent. */
-  readonly isShipped: boolean | null;
-  /** JSON text with the options in order; null for a product without a group. */
-  readonly variant: string | null;
-}
+import type { SeedProduct } from './seed-product.ts';
 
 interface Department {
   readonly name: string;
@@ -91,7 +67,6 @@ const qualities = [
   'Everyday',
 ];
 const materials = ['Oak', 'Steel', 'Copper', 'Linen', 'Cork', 'Bamboo', 'Glass', 'Wool', 'Aluminium', 'Stoneware'];
-const colours = ['red', 'blue', 'green', 'black', 'white', 'yellow', 'grey'];
 const beginnings = [
   'Nord',
   'Alt',
@@ -117,7 +92,7 @@ const span = 700 * 86_400_000;
  * Generates products in the order of their creation, as in a shop that has grown over about two years. Equal seeds and
  * counts produce equal products. Because of this order, each product is appended at the end of the indexes on time.
  */
-export function* sampleProducts(count: number, seed: number, decimals: number): Generator<SampleProduct, void> {
+export function* sampleProducts(count: number, seed: number, decimals: number): Generator<SeedProduct, void> {
   const random = generator(seed);
   const below = (limit: number) => Math.floor(random() * limit);
   const oneOf = <T>(list: readonly T[]): T => list[below(list.length)] as T;
@@ -146,16 +121,6 @@ export function* sampleProducts(count: number, seed: number, decimals: number): 
       status: roll < 0.88 ? 'available' : roll < 0.95 ? 'backorder' : 'pending',
       stock: random() < 0.08 ? 0 : 1 + below(200),
       createdAt: new Date(createdAt).toISOString(),
-      sku: `SAMPLE-${index + 1}`,
-      attributes: JSON.stringify({
-        colour: colours[model % colours.length],
-        guaranteeYears: 2 + (model % 4),
-        material: material.toLowerCase(),
-      }),
-      weightGrams: 10 * model,
-      taxCategory: null,
-      isShipped: null,
-      variant: null,
     };
   }
 }

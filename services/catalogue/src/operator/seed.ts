@@ -4,9 +4,9 @@ import { withDatabase } from '@shop/shared/service';
 import { findDecimals } from '@shop/shared/shop';
 import type pg from 'pg';
 import { readCommandConfig } from '../config.ts';
-import { withDemoVariants } from './demo-variants.ts';
-import { guideProducts } from './guide-products.ts';
-import { type SampleProduct, sampleProducts } from './sample-products.ts';
+import { demoProducts } from './demo/products.ts';
+import { sampleProducts } from './sample-products.ts';
+import type { SeedProduct } from './seed-product.ts';
 
 export interface SeedOptions {
   /** How many products to add. */
@@ -16,9 +16,6 @@ export interface SeedOptions {
   /** Called after each batch, with the products that exist so far, and how many of them were added. */
   readonly onProgress?: ((done: number, added: number) => void) | undefined;
 }
-
-/** The number of generated products in a new shop. */
-const demoProducts = 300;
 
 const batchSize = 5_000;
 const batchWithin = 300_000;
@@ -56,14 +53,11 @@ export async function seedProducts(environment: Environment, options: SeedOption
   return withCatalogue(environment, (pool, decimals) => addSampleProducts(pool, decimals, options));
 }
 
-/**
- * Adds sample products and the products of the guides' examples to a new shop, unless the catalogue has any products.
- */
+/** Adds the products of the demo to a new shop, unless the catalogue has any products. */
 export async function seedDemo(environment: Environment): Promise<void> {
   await withCatalogue(environment, async (pool, decimals) => {
     if ((await pool.query('SELECT 1 FROM products LIMIT 1')).rows.length > 0) return;
-    const generated = withDemoVariants([...sampleProducts(demoProducts, 1, decimals)], decimals);
-    await pool.query(insert, columnsOf([...generated, ...guideProducts(decimals)], true));
+    await pool.query(insert, columnsOf(demoProducts(decimals)));
   });
 }
 
@@ -90,7 +84,7 @@ export async function addSampleProducts(
     for (;;) {
       const batch = take(products, batchSize);
       if (batch.length === 0) return;
-      const { rows } = await pool.query<{ added: number }>(insert, columnsOf(batch, false));
+      const { rows } = await pool.query<{ added: number }>(insert, columnsOf(batch));
       done += batch.length;
       added += rows[0]?.added ?? 0;
       onProgress?.(done, added);
@@ -100,8 +94,8 @@ export async function addSampleProducts(
   return added;
 }
 
-function take(products: Generator<SampleProduct, void>, size: number): SampleProduct[] {
-  const taken: SampleProduct[] = [];
+function take(products: Generator<SeedProduct, void>, size: number): SeedProduct[] {
+  const taken: SeedProduct[] = [];
   while (taken.length < size) {
     const { value } = products.next();
     if (!value) break;
@@ -110,12 +104,8 @@ function take(products: Generator<SampleProduct, void>, size: number): SamplePro
   return taken;
 }
 
-/**
- * Returns one array for each column.
- * @param isComplete whether the products get all members. Products of another seed would have the same `sku`, so only a
- * new shop gets them.
- */
-function columnsOf(batch: readonly SampleProduct[], isComplete: boolean): unknown[] {
+/** Returns one array for each column. */
+function columnsOf(batch: readonly SeedProduct[]): unknown[] {
   const keys = [
     'id',
     'name',
@@ -127,10 +117,12 @@ function columnsOf(batch: readonly SampleProduct[], isComplete: boolean): unknow
     'status',
     'stock',
     'createdAt',
+    'sku',
+    'attributes',
+    'weightGrams',
+    'taxCategory',
+    'isShipped',
+    'variant',
   ] as const;
-  const further = ['sku', 'attributes', 'weightGrams', 'taxCategory', 'isShipped', 'variant'] as const;
-  return [
-    ...keys.map((key) => batch.map((product) => product[key])),
-    ...further.map((key) => batch.map((product) => (isComplete ? product[key] : null))),
-  ];
+  return keys.map((key) => batch.map((product) => product[key] ?? null));
 }

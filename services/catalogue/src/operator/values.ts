@@ -2,5 +2,5 @@
 export const formats = ['csv', 'ndjson'] as const;
 export type Format = (typeof formats)[number];
 
-/** The attribute filters of the sample products, in the format of PRODUCT_ATTRIBUTES. */
-export const sampleAttributes = 'colour,guaranteeYears:number,material';
+/** The attribute filters of the demo's products, in the format of PRODUCT_ATTRIBUTES. */
+export const sampleAttributes = 'colour,guaranteeYears:number,kind,material';
