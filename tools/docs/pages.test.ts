@@ -180,7 +180,7 @@ describe('the pages', () => {
   it('the pages have only files of the gateway, each under the digest of its content', async () => {
     const [operation = ''] = (await allPages()).filter((path) => path.startsWith('/docs/reference/'));
     const assets = await filesOf((await page(operation)).text);
-    expect(assets).toHaveLength(9);
+    expect(assets).toHaveLength(13);
     for (const address of assets) {
       const response = await get(address);
       expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');

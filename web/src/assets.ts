@@ -23,13 +23,17 @@ const files = {
   'board.js': join(ofBoard, 'board.js'),
   'mail.js': join(ofMail, 'mail.js'),
   'tokens.css': join(ofStyle, 'tokens.css'),
-  'style.css': join(ofDocs, 'style.css'),
-  'frame.css': join(ofDocs, 'frame.css'),
+  'base.css': join(ofStyle, 'base.css'),
+  'controls.css': join(ofStyle, 'controls.css'),
+  'code.css': join(ofStyle, 'code.css'),
+  'frame.css': join(ofStyle, 'frame.css'),
+  'search.css': join(ofDocs, 'search.css'),
+  'home.css': join(ofDocs, 'home.css'),
   'guide.css': join(ofDocs, 'guide.css'),
   'reference.css': join(ofDocs, 'reference.css'),
   'board.css': join(ofBoard, 'board.css'),
   'mail.css': join(ofMail, 'mail.css'),
-  'icon.svg': join(ofDocs, 'icon.svg'),
+  'icon.svg': join(ofStyle, 'icon.svg'),
 } as const;
 
 const types: Readonly<Record<string, string>> = {
@@ -39,6 +43,8 @@ const types: Readonly<Record<string, string>> = {
 };
 
 export type AssetName = keyof typeof files;
+export type StyleName = Extract<AssetName, `${string}.css`>;
+export type ScriptName = Extract<AssetName, `${string}.js`>;
 
 export interface Assets {
   readonly pages: ReadonlyMap<string, StaticPage>;

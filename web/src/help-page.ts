@@ -20,7 +20,7 @@ interface Switches {
 /** Returns a function that responds to a read of an address where nothing is. It returns undefined for programs. */
 export function helpPage(switches: Switches, assets: Assets): (request: PageRequest) => PageResponse | undefined {
   const layout = docsLayout(assets);
-  return (request) => redirection(request) ?? linksPage(request, layout, assets, switches);
+  return (request) => redirection(request) ?? linksPage(request, layout, switches);
 }
 
 /** Addresses of pages. A redirection leads to no other ones. */
@@ -33,20 +33,20 @@ function redirection({ url = '/' }: PageRequest): PageResponse | undefined {
   return { status: 308, type: 'text/plain', body: '', headers: ['Location', `${plain}${query ?? ''}`] };
 }
 
-function linksPage(request: PageRequest, layout: Layout, assets: Assets, switches: Switches): PageResponse | undefined {
+function linksPage(request: PageRequest, layout: Layout, switches: Switches): PageResponse | undefined {
   const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
   if (forPrograms.test(path) || !prefersHtml(request.headers.accept)) return undefined;
   const isRoot = path === '/';
+  const kicker = isRoot ? '' : '<p class="kicker">404</p>\n';
   const title = isRoot ? 'The shop is running' : 'There is nothing here';
   const lead = isRoot
     ? '<p class="lead">This is the address of its API. Begin with one of these pages.</p>'
     : `<p class="lead">No page has the address <code>${escapeHtml(path)}</code>.${didYouMean(path)}</p>`;
-  const content = `<main id="content" class="guide">\n<article>\n<h1>${title}</h1>\n${lead}\n${links(request, switches)}\n</article>\n</main>`;
-  const head = `<link rel="stylesheet" href="${assets.addressOf('guide.css')}">\n`;
+  const content = `<main id="content" class="page">\n<article>\n${kicker}<h1>${title}</h1>\n${lead}\n${links(request, switches)}\n</article>\n</main>`;
   return {
     status: isRoot ? 200 : 404,
     type: html,
-    body: layout.page({ title, address: path, content, head }),
+    body: layout.page({ title, address: path, content }),
     contentPolicy: pagePolicy,
     headers: ['Cache-Control', 'no-store', 'Vary', 'Accept'],
   };
@@ -70,5 +70,5 @@ function links(request: PageRequest, { board, mail }: Switches): string {
   const cards = all.map(([address, title, text]) => {
     return `<li><a href="${address}"><strong>${title}</strong> <span>${text}</span></a></li>`;
   });
-  return `<ul class="cards">${cards.join('\n')}</ul>`;
+  return `<ul class="cards plain">${cards.join('\n')}</ul>`;
 }

@@ -1,6 +1,6 @@
 // The frame of every page: head, top navigation, side navigation, content. The other files write only what stands in it.
 import { escapeHtml } from '@shop/shared/runtime';
-import type { Assets } from './assets.ts';
+import type { Assets, ScriptName, StyleName } from './assets.ts';
 
 /** The Content-Security-Policy of every page: only files and requests of the shop itself, and nothing inline. */
 export const pagePolicy =
@@ -22,9 +22,12 @@ export interface Page {
   readonly content: string;
   /** HTML of the side navigation; none when left out. */
   readonly side?: string;
-  /** HTML at the end of `head`. */
-  readonly head?: string;
+  /** The stylesheets and modules of this page, beside those of every page. */
+  readonly styles?: readonly StyleName[];
+  readonly scripts?: readonly ScriptName[];
 }
+
+const everyStyle: readonly StyleName[] = ['tokens.css', 'base.css', 'controls.css', 'code.css', 'frame.css'];
 
 export interface Layout {
   page(page: Page): string;
@@ -35,10 +38,10 @@ export interface Layout {
  * @param search whether the pages can search the documentation
  */
 export function createLayout(assets: Assets, links: readonly NavigationItem[], search = false): Layout {
-  const script = (name: 'theme.js' | 'page.js', attributes = ''): string =>
-    `<script${attributes} src="${assets.addressOf(name)}"></script>`;
+  const stylesheet = (name: StyleName): string => `<link rel="stylesheet" href="${assets.addressOf(name)}">\n`;
+  const script = (name: ScriptName): string => `<script type="module" src="${assets.addressOf(name)}"></script>\n`;
   return {
-    page({ title, address, section = address, content, side, head = '' }) {
+    page({ title, address, section = address, content, side, styles = [], scripts = [] }) {
       const items = links.map((link) => {
         const mark = link.address === section ? ' aria-current="page"' : '';
         return `<a href="${link.address}"${mark}>${escapeHtml(link.short)}</a>`;
@@ -50,18 +53,14 @@ export function createLayout(assets: Assets, links: readonly NavigationItem[], s
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)} · Shop API</title>
-<link rel="icon" href="${assets.addressOf('icon.svg')}">
-${script('theme.js')}
-${script('page.js', ' type="module"')}
-<link rel="stylesheet" href="${assets.addressOf('tokens.css')}">
-<link rel="stylesheet" href="${assets.addressOf('style.css')}">
-<link rel="stylesheet" href="${assets.addressOf('frame.css')}">
-${head}</head>
+<link rel="icon" href="${assets.addressOf('icon.svg')}" type="image/svg+xml">
+<script src="${assets.addressOf('theme.js')}"></script>
+${[...everyStyle, ...(search ? (['search.css'] as const) : []), ...styles].map(stylesheet).join('')}${['page.js' as const, ...scripts].map(script).join('')}</head>
 <body>
 <a class="skip" href="#content">To the content</a>
 <header class="top">
 ${side === undefined ? '' : '<button type="button" class="menu" popovertarget="all-pages"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M2 4h12M2 8h12M2 12h12"/></svg><span class="unseen">All pages</span></button>'}
-<a class="shop" href="/docs"><img src="${assets.addressOf('icon.svg')}" alt="" width="22" height="22">Shop API</a>
+<a class="shop" href="/docs"><img src="${assets.addressOf('icon.svg')}" alt="" width="24" height="24">Shop API</a>
 <nav aria-label="Sections">${items.join('\n')}</nav>
 ${search ? searchButton : ''}
 ${themeButton}

@@ -4,17 +4,16 @@ import type { Assets } from '../assets.ts';
 import { boardLayout, boardSection } from './board-layout.ts';
 
 export function boardPage(assets: Assets): string {
-  const content = `<main id="content" class="guide board">
-<h1>The shop now</h1>
-<p id="notice" class="asking" role="status">Log in with an account that has the scope <code>orders:read-all</code>.</p>
-<form id="log-in">
+  const content = `<main id="content" class="page board">
+<header class="heading"><h1>The shop now</h1> <p id="as-of" class="quiet"></p></header>
+<p id="notice" class="lead" role="status">Log in with an account that has the scope <code>orders:read-all</code>.</p>
+<form id="log-in" class="card fields">
 <label>E-mail <input name="email" type="email" autocomplete="username" required></label>
 <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
-<button>Log in</button>
+<button class="main">Log in</button>
 </form>
 <section id="figures" data-grant="${operatorCommand('shop', 'staff grant EMAIL orders:read-all')}" hidden>
-<p id="as-of"></p>
-<ul id="faults"></ul>
+<ul id="faults" class="plain"></ul>
 <figure>
 <div id="picture"></div>
 <figcaption>Solid lines are requests, broken ones events; what moves on them moved in the last minute.
@@ -35,7 +34,7 @@ ${table('Queues', 'queues', ['Consumer', 'Taken', 'Waiting', 'Delayed', 'Dead le
 ${table('Orders', 'orders', ['Status', 'Orders'])}
 ${table('Stock', 'stock', ['Moved', 'Units'])}
 </div>
-<p id="within"></p>
+<p id="within" class="quiet"></p>
 </div>
 ${table('Requests through this gateway in the last minute', 'operations', [
   'Operation',
@@ -46,19 +45,16 @@ ${table('Requests through this gateway in the last minute', 'operations', [
   '99 % within',
 ])}
 <h2>One order</h2>
-<form id="find">
+<form id="find" class="fields">
 <label>Order <input name="order" autocomplete="off" size="36" required></label>
 <button>Show what happened</button>
 </form>
 <p id="found" role="status"></p>
-<ol id="steps" hidden></ol>
+<ol id="steps" class="plain" hidden></ol>
 </section>
 </main>`;
-  const head =
-    `<link rel="stylesheet" href="${assets.addressOf('guide.css')}">\n` +
-    `<link rel="stylesheet" href="${assets.addressOf('board.css')}">\n` +
-    `<script type="module" src="${assets.addressOf('board.js')}"></script>\n`;
-  return boardLayout(assets).page({ title: 'Board', address: boardSection.address, content, head });
+  const files = { styles: ['board.css'], scripts: ['board.js'] } as const;
+  return boardLayout(assets).page({ title: 'Board', address: boardSection.address, content, ...files });
 }
 
 /** Renders a heading and a table; the script fills the rows. */

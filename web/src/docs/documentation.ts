@@ -50,27 +50,31 @@ export function createDocumentation(sources: DocumentationSources, assets: Asset
     const create = (): string => layout.page({ ...page, side: side.at(page.address), content: content() });
     pages.set(page.address, new StaticPage(create, { type: 'text/html; charset=utf-8', contentPolicy: pagePolicy }));
   };
-  const stylesheet = (name: 'guide.css' | 'reference.css'): string =>
-    `<link rel="stylesheet" href="${assets.addressOf(name)}">\n`;
-  const guideHead = stylesheet('guide.css');
-  const formScript = `<script type="module" src="${assets.addressOf('try.js')}"></script>\n`;
+  const styles = ['guide.css'] as const;
 
-  const overview = { title: 'Documentation', address: '/docs', section: '', head: guideHead };
-  add(overview, () => overviewHtml(chapters, serviceNames));
+  const overview = {
+    title: 'Documentation',
+    address: '/docs',
+    section: '',
+    styles: ['guide.css', 'home.css'],
+  } as const;
+  add(overview, () => overviewHtml(chapters, tags, serviceNames));
   const { address: reference } = sections.reference;
-  add({ title: 'Reference', address: reference, head: guideHead }, () => referenceHtml(tags));
+  add({ title: 'Reference', address: reference, styles }, () => referenceHtml(tags));
   for (const operation of operations) {
     // The page of a stream has no form.
-    const head = `${stylesheet('reference.css')}${exampleRequest(operation).streams ? '' : formScript}`;
-    const page = { title: operation.summary, address: operation.address, section: reference, head };
-    add(page, () => operationHtml(document, operation));
+    const scripts = exampleRequest(operation).streams ? [] : (['try.js'] as const);
+    const { summary: title, address } = operation;
+    add({ title, address, section: reference, styles: ['reference.css'], scripts }, () =>
+      operationHtml(document, operation),
+    );
   }
   for (const { section, guides: ofSection } of chapters)
     for (const [index, guide] of ofSection.entries()) {
-      const page = { title: guide.title, address: guide.address, section, head: guideHead };
+      const page = { title: guide.title, address: guide.address, section, styles };
       add(page, () => guideHtml(guide, { previous: ofSection[index - 1], next: ofSection[index + 1] }));
     }
-  add({ title: 'Changelog', address: changelog.address, head: guideHead }, () => guideHtml(changelog));
+  add({ title: 'Changelog', address: changelog.address, styles }, () => guideHtml(changelog));
 
   pages.set('/v1/openapi.json', new StaticPage(() => JSON.stringify(document), json));
   for (const { service, document: asyncapi } of events)

@@ -21,7 +21,7 @@ export function guideHtml(
   const turn = `<nav class="turn" aria-label="Previous and next guide">${neighbour('Previous', 'prev', previous)}${neighbour('Next', 'next', next)}</nav>`;
   const contents = contentsHtml(headings);
   const folded = `<details class="contents-fold"><summary>On this page</summary>${contents}</details>`;
-  return `<main id="content" class="guide">
+  return `<main id="content" class="page">
 <article>
 ${contents === '' ? html : html.replace('</h1>', () => `</h1>\n${folded}`)}${previous === undefined && next === undefined ? '' : turn}
 </article>

@@ -1,5 +1,6 @@
 // The first page of the documentation, and the page of all operations.
 import { escapeHtml } from '@shop/shared/runtime';
+import { sign } from '../sign.ts';
 import type { Chapter } from './chapters.ts';
 import { tabbedCode } from './code-block.ts';
 import { inlineMarkdown } from './guide.ts';
@@ -26,43 +27,87 @@ const firstRequest = {
   streams: false,
 } as const;
 
-const starts = [
-  ['/docs/getting-started', 'Getting started', 'From an account to a cancelled order in seven requests.'],
-  ['/docs/reference', 'Reference', 'Every operation, with code to copy and a form to try it.'],
-  ['/docs/filtering', 'Filtering', 'How to find products and orders: conditions, words, sorts and facets.'],
-  ['/docs/errors', 'Errors', 'What a refusal says, and when to send a request again.'],
-  ['/docs/events', 'Events', 'What the shop reports to other systems.'],
-  ['/docs/deploying', 'Operating', 'Deploy the shop, back it up, watch it, and let it grow.'],
+/** The guides by what a reader wants to do. */
+const ways = [
+  {
+    title: 'Build a storefront',
+    text: 'Products with search and facets, accounts, and orders that cost what the customer was shown.',
+    drawing: 'storefront',
+    guides: ['getting-started', 'filtering', 'pagination', 'accounts', 'errors', 'idempotency'],
+  },
+  {
+    title: 'Connect other systems',
+    text: 'Payments, events, webhooks, and a feed that says what has changed since the last call.',
+    drawing: 'connection',
+    guides: ['taking-payments', 'stripe', 'webhooks', 'following-changes', 'events', 'migration'],
+  },
+  {
+    title: 'Sell and ship',
+    text: 'What staff sets and does: prices beyond the product, shipments, returns and invoices.',
+    drawing: 'parcel',
+    guides: ['staff', 'shipping-taxes-discounts', 'returns', 'invoices'],
+  },
+  {
+    title: 'Run the shop',
+    text: 'Deploy it, back it up, watch it, and let it grow. Each alert has a runbook.',
+    drawing: 'server',
+    guides: [
+      'deploying',
+      'settings',
+      'command-line',
+      'deploying/backups',
+      'deploying/monitoring',
+      'growing',
+      'runbooks',
+    ],
+  },
 ] as const;
 
-/** Returns HTML of the element `main` of `/docs`. */
-export function overviewHtml(chapters: readonly Chapter[], services: readonly string[]): string {
-  const cards = starts.map(([address, title, text]) => {
-    return `<li><a href="${address}"><strong>${title}</strong> <span>${text}</span></a></li>`;
+/** Returns HTML of the element `main` of `/docs`. @throws when a guide is missing */
+export function overviewHtml(chapters: readonly Chapter[], tags: readonly Tag[], services: readonly string[]): string {
+  const guides = new Map(chapters.flatMap((chapter) => chapter.guides).map((guide) => [guide.address, guide]));
+  const linkTo = (name: string): string => {
+    const guide = guides.get(`/docs/${name}`);
+    if (guide === undefined) throw new Error(`The guide ${name} is missing`);
+    return `<li><a href="${guide.address}">${escapeHtml(guide.short)}</a></li>`;
+  };
+  const cards = ways.map(({ title, text, drawing, guides: names }) => {
+    return `<section class="card way">${sign(drawing)}<div>
+<h2 id="${anchor(title)}">${title}</h2>
+<p>${text}</p>
+<ul class="plain">${names.map(linkTo).join('\n')}</ul>
+</div></section>`;
   });
-  const lists = chapters.map(({ title, guides }) => {
-    const links = guides.map(({ address, short }) => `<li><a href="${address}">${escapeHtml(short)}</a></li>`);
-    return `<h2 id="${anchor(title)}">${escapeHtml(title)}</h2>\n<ul class="columns">${links.join('\n')}</ul>`;
+  const subjects = tags.map(({ tag }) => {
+    return `<li><a href="/docs/reference#${anchor(tag)}">${escapeHtml(tag)}</a></li>`;
   });
   const events = services.map((service) => {
     return `<li><a href="/docs/asyncapi/${service}.json" download>AsyncAPI document of ${service}</a></li>`;
   });
-  return `<main id="content" class="guide">
-<article>
+  return `<main id="content" class="page">
+<div class="hero">
+<div>
 <h1>Shop API</h1>
-<p class="lead">Accounts, orders and products of an online shop, as JSON over HTTP.</p>
-<ul class="cards">${cards.join('\n')}</ul>
-<h2 id="first-request">The first request</h2>
-<p>It needs no log-in.</p>
+<p class="lead">Accounts, products and orders of an online shop, as JSON over HTTP. The shop that serves this page answers the examples.</p>
+<p class="buttons"><a class="button main" href="/docs/getting-started">Get started</a> <a class="button" href="/docs/reference">All operations</a></p>
+</div>
+<section aria-labelledby="first-request">
+<h2 id="first-request" class="quiet">The first request needs no log-in</h2>
 ${tabbedCode('language', toSnippets(firstRequest))}
-${lists.join('\n')}
+</section>
+</div>
+<div class="ways">
+${cards.join('\n')}
+</div>
+<h2 id="reference">Reference</h2>
+<p>Each operation has a page with code to copy and a form to try it.</p>
+<ul class="subjects plain">${subjects.join('\n')}</ul>
 <h2 id="downloads">Downloads</h2>
-<ul class="columns">
+<ul class="subjects plain">
 <li><a href="/v1/openapi.json" download>OpenAPI document</a></li>
 ${events.join('\n')}
 <li><a href="/llms.txt">llms.txt for language models</a></li>
 </ul>
-</article>
 </main>`;
 }
 
@@ -72,12 +117,12 @@ export function referenceHtml(tags: readonly Tag[]): string {
     const rows = operations.map(({ address, summary, method, path }) => {
       return `<li><a href="${address}">${escapeHtml(summary)}</a> <span class="target">${methodHtml(method)} <code>${pathHtml(path)}</code></span></li>`;
     });
-    return `<h2 id="${anchor(tag)}">${escapeHtml(tag)}</h2>\n${inlineMarkdown(description)}\n<ul class="operations">${rows.join('\n')}</ul>`;
+    return `<h2 id="${anchor(tag)}">${escapeHtml(tag)}</h2>\n${inlineMarkdown(description)}\n<ul class="operations plain">${rows.join('\n')}</ul>`;
   });
-  return `<main id="content" class="guide">
+  return `<main id="content" class="page">
 <article>
 <h1>Reference</h1>
-<p>Each operation has a page with its parameters, bodies, responses and problems, code in four languages, and a form to try it. The form keeps
+<p class="lead">Each operation has a page with its parameters, bodies, responses and problems, code in four languages, and a form to try it. The form keeps
 your access token until you close the tab, and an id that you type once is part of every example.</p>
 <p>Everything here is also in the <a href="/v1/openapi.json" download>OpenAPI document</a>.</p>
 ${groups.join('\n')}

@@ -14,16 +14,15 @@ import { inlineMarkdown } from './guide.ts';
 /** Creates the pages of problems. `/problems` lists all problem codes, `/problems/<code>` explains one of them. */
 export function problemPages(assets: Assets): FindPage {
   const layout = docsLayout(assets);
-  const head = `<link rel="stylesheet" href="${assets.addressOf('guide.css')}">\n`;
   const codes = Object.keys(problems).filter(isCode);
   const page = (title: string, address: string, article: string): string => {
-    const content = `<main id="content" class="guide">\n<article>\n${article}\n</article>\n</main>`;
+    const content = `<main id="content" class="page">\n<article>\n${article}\n</article>\n</main>`;
     return layout.page({
       title,
       address,
       section: sections.problems.address,
       content,
-      head,
+      styles: ['guide.css'],
       side: sideHtml(codes, address),
     });
   };
@@ -65,16 +64,20 @@ function explanation(code: ProblemCode): string {
 function codeHtml(code: ProblemCode): string {
   const { status, title } = problems[code];
   const { when, remedy } = problemTexts[code];
-  return `<p class="tag">Problem</p>
+  return `<p class="kicker"><a href="/problems">Problems</a></p>
 <h1>${escapeHtml(title)}</h1>
-<p><span class="badge">${status}</span> <code>${code}</code></p>
+<p>${statusBadge(status)} <code>${code}</code></p>
 <h2>When it happens</h2>
 ${inlineMarkdown(when)}
 <h2>What to do</h2>
 ${inlineMarkdown(remedy)}
 <h2>Example</h2>
 ${codeBlock(JSON.stringify(findExample(code), null, 2), 'json')}
-<p><a href="/problems">All problems</a> · <a href="/docs/errors">How to handle errors</a></p>`;
+<p><a href="/docs/errors">How to handle errors</a></p>`;
+}
+
+function statusBadge(status: number): string {
+  return `<span class="badge ${status < 500 ? 'warning' : 'danger'}">${status}</span>`;
 }
 
 /** Returns the list of all problems, by status. */
@@ -90,10 +93,10 @@ function sideHtml(codes: readonly ProblemCode[], current: string): string {
 function listHtml(codes: readonly ProblemCode[]): string {
   const rows = codes.map((code) => {
     const { status, title } = problems[code];
-    return `<tr><td data-label="Status">${status}</td><td data-label="Code"><a href="/problems/${code}"><code>${code}</code></a></td><td data-label="Meaning">${escapeHtml(title)}</td></tr>`;
+    return `<tr><td data-label="Status">${statusBadge(status)}</td><td data-label="Code"><a href="/problems/${code}"><code>${code}</code></a></td><td data-label="Meaning">${escapeHtml(title)}</td></tr>`;
   });
   return `<h1>Problems</h1>
-<p>Each refusal has one of these codes. <a href="/docs/errors">Errors</a> says how to handle them.</p>
+<p class="lead">Each refusal has one of these codes. <a href="/docs/errors">Errors</a> says how to handle them.</p>
 <table class="folds"><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table>`;
 }

@@ -1,7 +1,8 @@
 // The HTML of the pages under /mail: the list, one e-mail, and the pages to which e-mails with a token link.
 import { escapeHtml } from '@shop/shared/runtime';
-import type { Assets } from '../assets.ts';
+import type { Assets, ScriptName } from '../assets.ts';
 import { createLayout } from '../layout.ts';
+import { sign } from '../sign.ts';
 import type { EmailList, SentEmail } from './mail-folder.ts';
 
 export interface MailPages {
@@ -57,24 +58,27 @@ export function createMailPages(assets: Assets): MailPages {
     { address: listAddress, short: 'E-mails' },
     { address: '/docs', short: 'Documentation' },
   ]);
-  const styles = ['guide.css', 'mail.css'] as const;
-  const head = styles.map((name) => `<link rel="stylesheet" href="${assets.addressOf(name)}">\n`).join('');
-  const script = `<script type="module" src="${assets.addressOf('mail.js')}"></script>\n`;
-  const page = (title: string, address: string, html: string, more = ''): string => {
-    const content = `<main id="content" class="guide mail">\n<article>\n${html}\n</article>\n</main>`;
-    return layout.page({ title, address, section: listAddress, content, head: head + more });
+  const page = (title: string, address: string, html: string, scripts: readonly ScriptName[] = []): string => {
+    const content = `<main id="content" class="page narrow mail">\n<article>\n${html}\n</article>\n</main>`;
+    return layout.page({ title, address, section: listAddress, content, styles: ['mail.css'], scripts });
   };
   return {
     list: (emails, folder) => page('E-mails', listAddress, listHtml(emails, folder)),
     email: (email) => page(email.subject, addressOf(email), emailHtml(email)),
     locked: page('E-mails', listAddress, lockedHtml),
-    ofTokens: new Map(tokenPages.map((one) => [one.address, page(one.title, one.address, tokenHtml(one), script)])),
+    ofTokens: new Map(
+      tokenPages.map((one) => [one.address, page(one.title, one.address, tokenHtml(one), ['mail.js'])]),
+    ),
   };
 }
 
 const lockedHtml = `<h1>E-mails</h1>
-<p>The e-mails contain tokens that give access to accounts, so this page needs a key. Open the address that <code>npm start</code> prints
-beside <code>e-mails</code>: it contains the key.</p>`;
+<section class="empty">
+${sign('lock')}
+<h2>This page needs a key</h2>
+<p>The e-mails contain tokens that give access to accounts. Open the address that <code>npm start</code> prints
+beside <code>e-mails</code>: it contains the key.</p>
+</section>`;
 
 function listHtml({ emails, total }: EmailList, folder: string): string {
   const rows = emails.map(
@@ -82,13 +86,18 @@ function listHtml({ emails, total }: EmailList, folder: string): string {
 <td data-label="Subject"><a href="${escapeHtml(addressOf(email))}">${escapeHtml(email.subject)}</a></td></tr>`,
   );
   const left = total - emails.length;
-  const older = left > 0 ? `<p>${left} older e-mails are not listed.</p>` : '';
-  const none = `<p>No e-mail was sent yet. <a href="/docs/reference/register-account">Register an account</a>, then load this page again.</p>`;
+  const older = left > 0 ? `<p class="quiet">${left} older e-mails are not listed.</p>` : '';
+  const none = `<section class="empty">
+${sign('envelope')}
+<h2>No e-mail was sent yet</h2>
+<p>Register an account, then load this page again.</p>
+<a class="button" href="/docs/reference/register-account">Register an account</a>
+</section>`;
   const list = `<table class="folds"><thead><tr><th scope="col">Sent (UTC)</th><th scope="col">To</th>
 <th scope="col">Subject</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table>\n${older}`;
   return `<h1>E-mails</h1>
-<p>The shop on this machine sends no e-mails. It writes them to <code>${escapeHtml(folder)}</code>, and this page shows them to programs on
+<p class="lead">The shop on this machine sends no e-mails. It writes them to <code>${escapeHtml(folder)}</code>, and this page shows them to programs on
 this machine.</p>
 ${emails.length === 0 ? none : list}`;
 }
@@ -97,7 +106,8 @@ function emailHtml(email: SentEmail): string {
   const { from, to, subject, text, html, headers } = email;
   const frame = `<iframe title="The e-mail as HTML" src="${escapeHtml(addressOf(email))}/html" sandbox="allow-popups allow-popups-to-escape-sandbox"></iframe>`;
   const fields = headers.map(({ originalKey, value }) => `${originalKey}: ${value}`).join('\n');
-  return `<h1>${escapeHtml(subject)}</h1>
+  return `<p class="kicker"><a href="${listAddress}">E-mails</a></p>
+<h1>${escapeHtml(subject)}</h1>
 <dl>
 <dt>From</dt><dd>${escapeHtml(from)}</dd>
 <dt>To</dt><dd>${escapeHtml(to)}</dd>
@@ -107,19 +117,18 @@ ${html === undefined ? '' : frame}
 <h2>As plain text</h2>
 <pre class="text" tabindex="0" role="group" aria-label="The e-mail as plain text">${escapeHtml(text)}</pre>
 <h2>Header</h2>
-<pre class="text" tabindex="0" role="group" aria-label="The header of the e-mail">${escapeHtml(fields)}</pre>
-<p><a href="${listAddress}">All e-mails</a></p>`;
+<pre class="text" tabindex="0" role="group" aria-label="The header of the e-mail">${escapeHtml(fields)}</pre>`;
 }
 
 function tokenHtml({ title, path, button, done, fields = '' }: TokenPage): string {
-  return `<h1>${title}</h1>
-<p>This page sends the token of its address with <code>POST ${path}</code>, as a page of a storefront would. Only the shop of
+  return `<p class="kicker"><a href="${listAddress}">E-mails</a></p>
+<h1>${title}</h1>
+<p class="lead">This page sends the token of its address with <code>POST ${path}</code>, as a page of a storefront would. Only the shop of
 <code>npm start</code> has it.</p>
-<form id="use-token" data-path="${path}" data-done="${done}">
-${fields}<button>${button}</button>
+<form id="use-token" class="card fields" data-path="${path}" data-done="${done}">
+${fields}<button class="main">${button}</button>
 </form>
-<p id="result" role="status"></p>
-<p><a href="${listAddress}">All e-mails</a></p>`;
+<p id="result" class="notice" role="status"></p>`;
 }
 
 function addressOf({ name }: SentEmail): string {

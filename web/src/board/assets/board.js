@@ -39,7 +39,7 @@ function rows(id, all) {
       const [content, ill = false] = [given].flat();
       const cell = row.cells[place] ?? row.insertCell();
       if (cell.textContent !== String(content)) cell.textContent = content;
-      cell.className = ill ? 'ill' : '';
+      cell.className = ill ? 'danger' : '';
     }
   }
 }
@@ -84,7 +84,7 @@ function showFaults(parts, headline, blind) {
   if (at('faults').dataset.shown === shown) return;
   at('faults').dataset.shown = shown;
   const items = headline.map(({ parts: names, what, todo, runbook }) => {
-    const item = element('li', '', { class: 'ill' });
+    const item = element('li', '', { class: 'notice danger' });
     const more = element('a', 'What to do', {
       href: `/docs/runbooks/${runbook}`,
       'aria-label': `What to do: ${names}`,
@@ -97,9 +97,12 @@ function showFaults(parts, headline, blind) {
       element(
         'li',
         'Only the gateway is observed: set METRICS_URLS to the addresses where the processes offer their metrics.',
+        { class: 'notice warning' },
       ),
     );
-  at('faults').replaceChildren(...(items.length > 0 ? items : [element('li', 'All is well.', { class: 'well' })]));
+  at('faults').replaceChildren(
+    ...(items.length > 0 ? items : [element('li', 'All is well.', { class: 'notice success' })]),
+  );
 }
 
 function show({ parts, headline, operations, shop, blind }) {
@@ -119,7 +122,10 @@ function show({ parts, headline, operations, shop, blind }) {
   );
   at('figures').hidden = false;
   at('log-in').hidden = true;
-  if (at('notice').classList.replace('asking', 'telling')) at('notice').textContent = '';
+  if (at('notice').className !== 'notice') {
+    at('notice').className = 'notice';
+    at('notice').textContent = '';
+  }
   at('as-of').textContent = `As of ${new Date().toLocaleTimeString()}.`;
 }
 
@@ -221,7 +227,8 @@ at('log-in').addEventListener('submit', async (event) => {
   } catch (error) {
     at('figures').hidden = true;
     at('log-in').hidden = false;
-    at('notice').className = 'asking';
+    at('as-of').textContent = '';
+    at('notice').className = 'notice danger';
     at('notice').textContent = error.message;
   }
 });

@@ -101,7 +101,7 @@ function wideWindow() {
       label: [x + 174, 472, 'end'],
     });
   }
-  const frames = [{ x: 0, y: base, w: 1072, h: 114, label: 'PostgreSQL', at: [12, 350] }];
+  const frames = [{ x: 0, y: base, w: 1072, h: 114, label: 'PostgreSQL', at: [100, 350] }];
   const notes = [{ text: 'clients', x: 0, y: 44, w: 124, h: 36 }];
   return { width: 1072, height: 606, places, lines, frames, notes };
 }

@@ -17,11 +17,11 @@ export function operationHtml(document: Node, operation: OperationView): string 
   const successes = responses.filter(({ status }) => Number(status) < 400);
   return `<main id="content" class="reference">
 <div class="about">
-<p class="tag">${escapeHtml(operation.tag)}</p>
+<p class="kicker">${escapeHtml(operation.tag)}</p>
 <h1>${escapeHtml(summary)}</h1>
-<p class="target">${methodHtml(method)} <code>${pathHtml(path)}</code></p>
-${deprecated ? '<p class="deprecated">Deprecated: it will be removed.</p>' : ''}
-<p class="caller">${callerHtml(security)}</p>
+<p class="target endpoint">${methodHtml(method)} <code>${pathHtml(path)}</code></p>
+${deprecated ? '<p class="notice warning">Deprecated: it will be removed.</p>' : ''}
+<p class="quiet">${callerHtml(security)}</p>
 <nav class="jump" aria-label="On this page"><a href="#request">Request</a>${request.streams ? '' : ' <a href="#try-it">Try it</a>'} <a href="#responses">Responses</a> <a href="#problems">Problems</a></nav>
 ${inlineMarkdown(description)}
 ${parametersHtml(document, operation)}
@@ -74,7 +74,9 @@ function parametersHtml(document: Node, { parameters }: OperationView): string {
     const own = parameters.filter((parameter) => parameter.place === place);
     if (own.length === 0) return [];
     const items = own.map((parameter) => memberHtml(document, { ...parameter, description: withExamples(parameter) }));
-    return [`<section>\n<h2 id="${place}">${title}</h2>\n<ul class="members">${items.join('\n')}</ul>\n</section>`];
+    return [
+      `<section>\n<h2 id="${place}">${title}</h2>\n<ul class="members plain">${items.join('\n')}</ul>\n</section>`,
+    ];
   });
   return sections.join('\n');
 }
@@ -97,7 +99,7 @@ function responseHtml(document: Node, { status, description, headers, body }: Re
   const fields = headers.map(({ name, description: meaning }) => {
     return `<li><code class="name">${escapeHtml(name)}</code><div class="meaning">${inlineMarkdown(meaning)}</div></li>`;
   });
-  const folded = `<details><summary>Header fields</summary><ul class="members">${fields.join('')}</ul></details>`;
+  const folded = `<details><summary>Header fields</summary><ul class="members plain">${fields.join('')}</ul></details>`;
   return `<div class="status"><h3>${status}</h3>
 <div>${inlineMarkdown(description)}
 ${headers.length === 0 ? '' : folded}

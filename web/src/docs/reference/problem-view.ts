@@ -50,7 +50,7 @@ function statusHtml({ status, description, body }: ResponseView): string {
     return `<li><a href="/problems/${code}"><code>${code}</code></a> ${escapeHtml(problems[code].title)}</li>`;
   });
   return `<div class="status"><h3>${status === 'default' ? 'Others' : status}</h3>
-<div>${inlineMarkdown(description)}${items.length === 0 ? '' : `<ul class="codes">${items.join('')}</ul>`}</div></div>`;
+<div>${inlineMarkdown(description)}${items.length === 0 ? '' : `<ul class="codes plain">${items.join('')}</ul>`}</div></div>`;
 }
 
 /** Returns the codes of an operation, for the search. */

@@ -43,10 +43,10 @@ function membersHtml(document: Node, schema: Node, depth: number): string {
   const further = toNode(schema.additionalProperties);
   if (Object.keys(further).length > 0 && members.length === 0) {
     const values = dereference(document, further);
-    return `<ul class="members">${memberHtml(document, { name: 'any name', schema: values, description: '', required: false }, depth)}</ul>`;
+    return `<ul class="members plain">${memberHtml(document, { name: 'any name', schema: values, description: '', required: false }, depth)}</ul>`;
   }
-  const list = members.length === 0 ? '' : `<ul class="members">${members.join('\n')}</ul>`;
-  return [list, ...others].filter((text) => text !== '').join('\n<p class="or">or</p>\n');
+  const list = members.length === 0 ? '' : `<ul class="members plain">${members.join('\n')}</ul>`;
+  return [list, ...others].filter((text) => text !== '').join('\n<p class="quiet">or</p>\n');
 }
 
 /** Returns the members of an object schema, those of its `allOf` parts included. */

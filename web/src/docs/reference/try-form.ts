@@ -25,14 +25,14 @@ export function tryForm(operation: OperationView): string {
   const owned = new Set(inPath.map(findOwnValue));
   const inBody = marksIn(template).filter((name) => !owned.has(name));
   const more = parameters.filter(({ place }) => place !== 'path');
-  return `<form id="try" class="try" data-method="${method}" data-path="${path}" data-type="${body?.type ?? ''}">
+  return `<form id="try" class="card fields" data-method="${method}" data-path="${path}" data-type="${body?.type ?? ''}">
 <h2 id="try-it">Try it</h2>
 ${inPath.map((parameter) => field(parameter, findOwnValue(parameter))).join('\n')}
 ${inBody.map((name) => input({ label: labels[name], name, own: name })).join('\n')}
 ${security.access === 'public' ? '' : tokenField(security)}
 ${more.length === 0 ? '' : `<details><summary>Parameters</summary>\n${more.map((one) => field(one)).join('\n')}\n</details>`}
 ${body === undefined ? '' : bodyField(template)}
-<button type="submit">Send</button>
+<button type="submit" class="main">Send</button>
 </form>
 <section id="answer" aria-live="polite" hidden><h3 id="answer-status"></h3><pre tabindex="0" role="group" aria-label="The response"><code id="answer-text"></code></pre></section>`;
 }
@@ -62,7 +62,7 @@ function tokenField({ access, scopes }: Security): string {
   const hint =
     access === 'required' ? 'A log-in in this reference, at <code>POST /v1/tokens</code>, fills it in.' : optional;
   return `<label>Access token <input name="token" type="password" autocomplete="off" aria-describedby="token-hint"></label>
-<p id="token-hint" class="hint">${hint} It is kept until the tab is closed. <button type="button" id="forget">Forget it</button></p>`;
+<p id="token-hint" class="hint quiet">${hint} It is kept until the tab is closed. <button type="button" id="forget" class="inline">Forget it</button></p>`;
 }
 
 function bodyField(template: string): string {
