@@ -37,6 +37,7 @@ export const required: Record<string, string> = {
   ORDERS_URL: 'http://localhost:2',
   CATALOGUE_URL: 'http://localhost:3',
   NOTIFICATIONS_URL: 'http://localhost:5',
+  CHANGES_URL: 'http://localhost:6',
   PORT: '4',
 };
 

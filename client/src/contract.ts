@@ -262,7 +262,8 @@ export interface paths {
         };
         /**
          * Take everything that the shop keeps about one's own account
-         * @description One JSON document with the account, its sessions, its audit log, its orders with their history and payments, and the e-mails to it.
+         * @description One JSON document with the account, its sessions, its audit log, its orders with their history and payments, the e-mails to it, and
+         *     its webhooks.
          *     It contains no password and no token. Names of members that a client does not know may be added.
          *
          *     It needs an access token that a log-in with the password issued in the last 5 minutes and after the last change of password or
@@ -1675,7 +1676,8 @@ export interface components {
          *           "createdAt": "2026-11-20T11:00:01.000Z",
          *           "settledAt": "2026-11-20T11:00:02.000Z"
          *         }
-         *       ]
+         *       ],
+         *       "webhooks": []
          *     }
          */
         AccountExport: {
@@ -1712,6 +1714,8 @@ export interface components {
             orders: Record<string, never>[];
             /** @description The oldest first: the kind, the state and the times of each e-mail, and its `address` when it is not that of the `recipient`. */
             emails: Record<string, never>[];
+            /** @description The webhooks that the account added, without their secrets; the oldest first. */
+            webhooks: Record<string, never>[];
         };
         AccountPatch: {
             /** @description At most 64 bytes before the `@`, and a name of a host after it, which may be international. */

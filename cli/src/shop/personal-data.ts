@@ -15,7 +15,7 @@ export interface FoundData {
 /** @returns nothing when all is erased */
 export async function findPersonalData(shop: OpenShop, accountId: string): Promise<FoundData[]> {
   const found: FoundData[] = [];
-  for (const service of ['accounts', 'orders', 'notifications'] as const) {
+  for (const service of ['accounts', 'orders', 'notifications', 'changes'] as const) {
     const { findPersonalData: find } = await operators[service]();
     const places = await find(operatorEnvironment(shop, service), accountId);
     for (const [place, rows] of Object.entries(places)) found.push({ where: service, place, rows });

@@ -16,6 +16,7 @@ export function readEnvironment(environment: Environment) {
     /** The services that return their parts of an export. */
     ordersUrl: url('ORDERS_URL', ['http', 'https']),
     notificationsUrl: url('NOTIFICATIONS_URL', ['http', 'https']),
+    changesUrl: url('CHANGES_URL', ['http', 'https']),
     /** Concurrent password hashes. One hash uses one core and 19 MiB for about 20 ms. */
     hashConcurrency: integer('HASH_CONCURRENCY', { min: 1, max: 64, fallback: Math.min(availableParallelism(), 4) }),
     /** The maximum number of passwords that wait for their hash. Further requests get 503. */

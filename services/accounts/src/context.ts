@@ -21,6 +21,7 @@ export interface Context extends IdempotencyContext {
 export interface CallingContext extends Context {
   readonly orders: InternalClient;
   readonly notifications: InternalClient;
+  readonly changes: InternalClient;
 }
 
 /** The function of an operation, with the types of its contract. */

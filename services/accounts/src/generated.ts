@@ -313,7 +313,8 @@ export interface components {
          *           "createdAt": "2026-11-20T11:00:01.000Z",
          *           "settledAt": "2026-11-20T11:00:02.000Z"
          *         }
-         *       ]
+         *       ],
+         *       "webhooks": []
          *     }
          */
         readonly AccountExport: {
@@ -350,6 +351,8 @@ export interface components {
             readonly orders: readonly Record<string, never>[];
             /** @description The oldest first: the kind, the state and the times of each e-mail, and its `address` when it is not that of the `recipient`. */
             readonly emails: readonly Record<string, never>[];
+            /** @description The webhooks that the account added, without their secrets; the oldest first. */
+            readonly webhooks: readonly Record<string, never>[];
         };
         /**
          * @example {

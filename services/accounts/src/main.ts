@@ -41,6 +41,7 @@ await startService({
       support: openSupportCollections(createCursors(config.cursorKeys)),
       orders: callService('orders', config.ordersUrl),
       notifications: callService('notifications', config.notificationsUrl),
+      changes: callService('changes', config.changesUrl),
     };
     return { operations, context };
   },

@@ -47,7 +47,7 @@ let staff: string;
 
 beforeAll(async () => {
   // An export asks the other services for their parts.
-  const services = await startServices(['accounts', 'orders', 'notifications']);
+  const services = await startServices(['accounts', 'orders', 'notifications', 'changes']);
   const { client, database } = services.service('accounts');
   accounts = { services, client, database };
   staff = await accounts.services.issuer.sign({ scopes: ['accounts:support'] });

@@ -33,6 +33,7 @@ interface Export {
   readonly audit: readonly { readonly action: string }[];
   readonly orders: readonly Order[];
   readonly emails: readonly { readonly kind: string; readonly status: string }[];
+  readonly webhooks: readonly object[];
 }
 
 /** A name so long that an order with it has more than 8 kB. */
@@ -48,8 +49,11 @@ let productId: string;
 
 beforeAll(async () => {
   // Limits the memory of the process to less than the largest document of these tests needs.
-  const environment = { NODE_OPTIONS: `--max-old-space-size=${heap}` };
-  const services = await startServices(['accounts', 'orders', 'catalogue', 'notifications'], { environment });
+  // The accounts have no scope for webhooks in the database, so that nothing is sent and the webhooks do not change.
+  const environment = { NODE_OPTIONS: `--max-old-space-size=${heap}`, WEBHOOK_SCOPES: 'accounts' };
+  const services = await startServices(['accounts', 'orders', 'catalogue', 'notifications', 'changes'], {
+    environment,
+  });
   const { client, database } = services.service('accounts');
   accounts = { services, client, database };
   orders = services.service('orders').client;
@@ -87,12 +91,20 @@ async function placeOrder(holder: Holder, more: object = {}): Promise<string> {
   return order.id;
 }
 
+async function addWebhook(accountId: string, url: string): Promise<Record<string, unknown>> {
+  const token = await accounts.services.issuer.sign({ accountId, scopes: ['webhooks:write'] });
+  const { client } = accounts.services.service('changes');
+  const { status, body } = await client.post('/v1/webhooks', { token, body: { url, types: ['order'] } });
+  expect(status).toBe(201);
+  return { ...body };
+}
+
 /** Adds delivered orders of the account, and returns their ids, oldest first. */
 const addOrders = (accountId: string, count: number, name?: string): Promise<string[]> =>
   addDeliveredOrders(accounts.services.service('orders').database, { accountId, count, name });
 
 /** Columns whose values are not in the document, with the reasons. */
-const withheld: Readonly<Record<'accounts' | 'orders' | 'notifications', readonly string[]>> = {
+const withheld: Readonly<Record<'accounts' | 'orders' | 'notifications' | 'changes', readonly string[]>> = {
   accounts: [
     // derived from `email`
     'accounts.email_key',
@@ -120,6 +132,16 @@ const withheld: Readonly<Record<'accounts' | 'orders' | 'notifications', readonl
     'reservations.id',
     'reservations.decided_at',
   ],
+  changes: [
+    // a receiver trusts those who have it
+    'webhooks.secret',
+    // of the token that added the webhook; the account shows its own
+    'webhooks.scopes',
+    // how far the feed is sent, and by which process
+    'webhooks.epoch',
+    'webhooks.next_attempt_at',
+    'webhooks.leased_until',
+  ],
   notifications: [
     // derived from the addresses
     'recipients.email_key',
@@ -138,7 +160,7 @@ const withheld: Readonly<Record<'accounts' | 'orders' | 'notifications', readonl
 };
 
 /** Technical tables: copies of requests and events that are deleted after hours or days. */
-const passing = new Set(['idempotency_keys', 'erased_accounts']);
+const passing = new Set(['idempotency_keys', 'erased_accounts', 'changes']);
 
 /** Every text and time that a service stores with the account, as `table.column` → values. */
 async function keptBy(service: ServiceName, accountId: string): Promise<Map<string, string[]>> {
@@ -147,7 +169,7 @@ async function keptBy(service: ServiceName, accountId: string): Promise<Map<stri
     `SELECT table_name AS name, column_name AS owner FROM information_schema.columns
      JOIN information_schema.tables USING (table_schema, table_name)
      WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'
-       AND (column_name = 'account_id' OR table_name = 'accounts' AND column_name = 'id')`,
+       AND (column_name IN ('account_id', 'owner_id') OR table_name = 'accounts' AND column_name = 'id')`,
   );
   const kept = new Map<string, string[]>();
   for (const { name, owner } of tables.filter((table) => !passing.has(table.name))) {
@@ -175,6 +197,7 @@ const inDocument = (value: string): string =>
 describe('200', () => {
   let holder: Holder;
   let orderId: string;
+  let webhook: Record<string, unknown>;
   let text: string;
   let whole: Export;
 
@@ -223,8 +246,11 @@ describe('200', () => {
     expect((await orders.post(`/v1/orders/${shipped}/process`, { token: staff })).status).toBe(200);
     const parcel = { carrier: 'Post', tracking_number: '99 00 12' };
     expect((await orders.post(`/v1/orders/${shipped}/ship`, { token: staff, body: parcel })).status).toBe(200);
+    webhook = await addWebhook(holder.id, 'https://lantern.example/shop');
     // A stranger's data must not be in the document.
-    await placeOrder(await register(accounts, { name: 'Somebody Else' }));
+    const stranger = await register(accounts, { name: 'Somebody Else' });
+    await placeOrder(stranger);
+    await addWebhook(stranger.id, 'https://stranger.example/shop');
 
     await eventually(async () => {
       const { emails, orders: own } = await exportOf(holder);
@@ -247,7 +273,7 @@ describe('200', () => {
 
   it('the export contains every string and every time that the schemas store about the account', async () => {
     const missing: string[] = [];
-    for (const service of ['accounts', 'orders', 'notifications'] as const) {
+    for (const service of ['accounts', 'orders', 'notifications', 'changes'] as const) {
       const kept = await keptBy(service, holder.id);
       expect(kept.size).toBeGreaterThan(10);
       for (const [column, values] of kept) {
@@ -320,6 +346,12 @@ describe('200', () => {
     expect(whole.orders[1]).toMatchObject({ tracking: { carrier: 'Post' }, history: [{}, {}, { by: 'staff' }] });
   });
 
+  it('the export contains the webhooks of the account without their secrets', () => {
+    const { secret, ...shown } = webhook;
+    expect(secret).toMatch(/^whsec_/);
+    expect(whole.webhooks).toEqual([shown]);
+  });
+
   it('the export contains no password, no token and no data of other accounts', async () => {
     const { rows } = await accounts.database.query<{ hash: string }>(
       'SELECT password_hash AS hash FROM accounts WHERE id = $1',
@@ -327,7 +359,7 @@ describe('200', () => {
     );
     expect(text).not.toContain(String(rows[0]?.hash));
     expect(text).not.toContain(await emailTokenOf(accounts, holder.id, 'email-verification'));
-    expect(text).not.toMatch(/argon2|sealedToken|digest|successor|Somebody Else/);
+    expect(text).not.toMatch(/argon2|sealedToken|digest|successor|whsec_|Somebody Else|stranger/);
   });
 
   it('the export is a file that no cache may store', async () => {
@@ -453,7 +485,7 @@ describe('404', () => {
 });
 
 describe('an unavailable service', () => {
-  it.each(['orders', 'notifications'] as const)(
+  it.each(['orders', 'notifications', 'changes'] as const)(
     'the unavailable service %s causes 503 with Retry-After before the first byte',
     async (name) => {
       const holder = await register(accounts);

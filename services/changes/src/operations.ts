@@ -3,6 +3,7 @@ import type { Operation } from './context.ts';
 import type { operations as contract } from './generated.ts';
 import { createWebhook } from './operations/create-webhook.ts';
 import { deleteWebhook } from './operations/delete-webhook.ts';
+import { exportWebhooks } from './operations/export-webhooks.ts';
 import { followChanges } from './operations/follow-changes.ts';
 import { getWebhook } from './operations/get-webhook.ts';
 import { getWebhookKeys } from './operations/get-webhook-keys.ts';
@@ -29,4 +30,5 @@ export const operations: { readonly [Id in keyof contract]: Operation<Id> } = {
   rotateWebhookSecret,
   listAttempts,
   getWebhookKeys,
+  exportWebhooks,
 };

@@ -11,6 +11,10 @@ beforeAll(async () => {
 afterAll(() => shop?.stop());
 
 const states: ProviderStates = {
+  async 'the account has a webhook'() {
+    const { id, ownerId } = await shop.add('https://warehouse.example/shop', { isPinged: false });
+    return { account: ownerId, webhook: id };
+  },
   async 'the endpoint of a webhook of Ada has failed for an hour'() {
     const receiver = await shop.receiver();
     const { id, ownerId } = await shop.add(receiver.url);

@@ -42,6 +42,7 @@ const answers: Readonly<Record<string, number>> = {
   resolveReservation: 200,
   exportOrders: 200,
   exportEmails: 200,
+  exportWebhooks: 200,
   createShippingMethod: 201,
   updateShippingMethod: 404,
   createTaxRate: 201,

@@ -120,11 +120,12 @@ export async function deploy(
       stops.push(() => proxy.close());
       return `http://127.0.0.1:${proxy.port}`;
     };
-    const [accounts, orders, catalogue, notifications, gatewayUrl] = await Promise.all([
+    const [accounts, orders, catalogue, notifications, changes, gatewayUrl] = await Promise.all([
       balanced(portsOf('accounts')),
       balanced(portsOf('orders')),
       balanced(portsOf('catalogue')),
       balanced(portsOf('notifications')),
+      balanced(portsOf('changes')),
       gateways === 1 ? `http://127.0.0.1:${gatewayPorts[0]}` : balanced(gatewayPorts),
     ]);
     const shared = {
@@ -171,6 +172,7 @@ export async function deploy(
               ORDERS_URL: orders,
               CATALOGUE_URL: catalogue,
               NOTIFICATIONS_URL: notifications,
+              CHANGES_URL: changes,
             },
           }),
         ),

@@ -72,12 +72,13 @@ export async function startReplicatedShop(options: ReplicatedShopOptions = {}): 
     await Promise.all([database.drop(), rm(folder, { recursive: true, force: true })]);
   };
   try {
-    const [url, accounts, orders, catalogue, notifications] = await Promise.all([
+    const [url, accounts, orders, catalogue, notifications, changes] = await Promise.all([
       balance('gateway'),
       balance('accounts'),
       balance('orders'),
       balance('catalogue'),
       balance('notifications'),
+      balance('changes'),
     ]);
     const shared = {
       HOST: '127.0.0.1',
@@ -92,6 +93,7 @@ export async function startReplicatedShop(options: ReplicatedShopOptions = {}): 
       ORDERS_URL: orders,
       CATALOGUE_URL: catalogue,
       NOTIFICATIONS_URL: notifications,
+      CHANGES_URL: changes,
       INTERNAL_SECRET: internalSecret,
       KEY_ENCRYPTION_SECRET: 'only-for-tests-only-for-tests-only-for-tests',
       CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64url'),

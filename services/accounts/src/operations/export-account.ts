@@ -22,7 +22,8 @@ export const exportAccount: Operation<'exportAccount', CallingContext> = async (
   requireRecentLogIn(request, account, 'An export needs an access token of a log-in in the last 5 minutes.');
   const readOrders = pagesOf(context.orders, 'orders', accountId, request);
   const readEmails = pagesOf(context.notifications, 'notifications', accountId, request);
-  const [orders, emails] = await Promise.all([readOrders(), readEmails()]);
+  const readWebhooks = pagesOf(context.changes, 'changes', accountId, request);
+  const [orders, emails, webhooks] = await Promise.all([readOrders(), readEmails(), readWebhooks()]);
   await database.transaction((tx) => audit(tx, { action: 'exported', accountId, requestId: request.id, detail: {} }));
   const readSessions = exportedRows(database.pool, 'sessions', accountId);
   const readAudit = exportedRows(database.pool, 'audit', accountId);
@@ -42,6 +43,7 @@ export const exportAccount: Operation<'exportAccount', CallingContext> = async (
     audit: allPages(log, readAudit),
     orders: allPages(orders, readOrders),
     emails: allPages(emails, readEmails),
+    webhooks: allPages(webhooks, readWebhooks),
   });
   return { status: 200, headers, stream };
 };

@@ -1,4 +1,5 @@
 // The operator's functions for changes. The command line calls these functions in its own process.
+export { findPersonalData } from './find-personal-data.ts';
 export { type HeldChange, heldChanges } from './held-changes.ts';
 export {
   type ExplainedDelivery,

@@ -104,9 +104,11 @@ export async function saveWebhook(tx: Transaction, webhook: ChangedWebhook): Pro
   );
 }
 
-/** Deletes the webhooks of erased accounts, with their attempts. */
+/** Deletes the webhooks of erased accounts, with their attempts, and the stored responses that name their addresses. */
 export async function deleteWebhooksOf(tx: Transaction, ownerIds: readonly string[]): Promise<void> {
-  if (ownerIds.length > 0) await sql(tx, 'DELETE FROM webhooks WHERE owner_id = ANY ($1::uuid[])', [ownerIds]);
+  if (ownerIds.length === 0) return;
+  await sql(tx, 'DELETE FROM webhooks WHERE owner_id = ANY ($1::uuid[])', [ownerIds]);
+  await sql(tx, 'DELETE FROM idempotency_keys WHERE account_id = ANY ($1::text[])', [ownerIds]);
 }
 
 function one([webhook]: readonly Webhook[]): Webhook {

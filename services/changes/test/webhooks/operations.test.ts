@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import type { components } from '../../src/generated.ts';
+import { findPersonalData } from '../../src/operator/index.ts';
 import { encryption, type Owner, startWebhookShop, type WebhookShop } from './webhook-shop.ts';
 
 let shop: WebhookShop;
@@ -268,14 +269,18 @@ it('the attempts of a webhook are the 50 newest, the newest first, and are delet
 
 it('the webhooks of an erased account are deleted, and those of others are not', async () => {
   const [erased, other] = [await shop.owner(), await shop.owner()];
-  await shop.add(erased);
+  const body = { url: 'https://warehouse.example/shop', types: ['order'] };
+  await shop.call(erased, 'POST', '/v1/webhooks', { headers: { 'Idempotency-Key': newId() }, body });
   await shop.add(other);
   const { accountId } = erased;
+  const left = (id: string) => findPersonalData({ DATABASE_URL: shop.services.database.urls.changes }, id);
+  expect(await left(accountId)).toEqual({ webhooks: 1, idempotency_keys: 1 });
   const data = { accountId, erasedAt: new Date().toISOString() };
   await shop.publisher.publish([{ type: 'account.erased.v1', subject: accountId, sequence: 1, data }]);
   await eventually(async () => {
     expect((await shop.call(erased, 'GET', '/v1/webhooks')).body.items).toEqual([]);
   });
+  expect(await left(accountId)).toEqual({});
   expect((await shop.call(other, 'GET', '/v1/webhooks')).body.items).toHaveLength(1);
 });
 
