@@ -32,6 +32,7 @@ interface Answer {
   readonly access_token: string;
   readonly status: string;
   readonly createdAt: string;
+  readonly nextCursor: string;
 }
 
 let folder: string;
@@ -380,6 +381,8 @@ describe('a healthy shop', () => {
 
 describe('a backup', () => {
   let backup: string;
+  /** The end of the feed of changes at the time of the backup. */
+  let cursor: string;
 
   /** A backup before an upgrade must contain what the former release can restore. */
   async function expectNoMigration(): Promise<void> {
@@ -400,6 +403,7 @@ describe('a backup', () => {
 
   it('a backup is taken while the shop runs, and only its owner can read it', async () => {
     backup = join(folder, 'backup');
+    cursor = (await call('GET', '/v1/changes?cursor=now')).nextCursor;
     const { code, output } = await runShop(dataDir, 'backup', backup);
     expect({ code, output }).toEqual({
       code: 0,
@@ -553,6 +557,7 @@ describe('a backup', () => {
 
   it('a backup is restored to a shop with the same accounts, orders, stock and keys, which sends no e-mail twice', async () => {
     await call('POST', '/v1/accounts', { name: 'Eve', email: 'eve@shop.example', password: 'after the backup' });
+    expect(await call('GET', `/v1/changes?cursor=${cursor}`)).toHaveProperty('nextCursor');
     await shop.end();
     await expectNoMigration();
     const restoredDir = join(folder, 'restored');
@@ -570,6 +575,8 @@ describe('a backup', () => {
     shop = await launchShop({ dataDir: restoredDir, environment: { GATEWAY_PORT: new URL(shop.gateway).port } });
     await shop.ready;
     running = await runningShop(restoredDir);
+    // A follower may have seen changes after the backup, which are lost.
+    await expect(call('GET', `/v1/changes?cursor=${cursor}`)).rejects.toThrow('410');
     // A token from before the backup is still valid, because the keys are the same.
     expect((await call('GET', `/v1/orders/${first}`)).status).toBe('shipped');
     expect((await call('GET', `/v1/orders/${second}`)).status).toBe('cancelled');

@@ -3679,8 +3679,9 @@ export interface components {
             types: components["schemas"]["FollowedTypes"];
             collapse: boolean;
             /**
-             * @description `unverified`: a ping has not been answered with 2xx. `paused`: by its owner. `suspended`: without a success for 3 days; a
-             *     request once an hour finds out whether the endpoint answers again. `ended`: the endpoint answered 410.
+             * @description `unverified`: a ping has not been answered with 2xx; after 3 days without an answer no more are sent. `paused`: by its owner.
+             *     `suspended`: without a success for 3 days; a request once an hour finds out whether the endpoint answers again. `ended`: the
+             *     endpoint answered 410.
              * @enum {unknown}
              */
             status: "unverified" | "active" | "paused" | "suspended" | "ended";
@@ -3751,8 +3752,9 @@ export interface components {
             types: components["schemas"]["FollowedTypes"];
             collapse: boolean;
             /**
-             * @description `unverified`: a ping has not been answered with 2xx. `paused`: by its owner. `suspended`: without a success for 3 days; a
-             *     request once an hour finds out whether the endpoint answers again. `ended`: the endpoint answered 410.
+             * @description `unverified`: a ping has not been answered with 2xx; after 3 days without an answer no more are sent. `paused`: by its owner.
+             *     `suspended`: without a success for 3 days; a request once an hour finds out whether the endpoint answers again. `ended`: the
+             *     endpoint answered 410.
              * @enum {unknown}
              */
             status: "unverified" | "active" | "paused" | "suspended" | "ended";

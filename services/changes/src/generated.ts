@@ -169,8 +169,9 @@ export interface components {
             readonly types: components["schemas"]["FollowedTypes"];
             readonly collapse: boolean;
             /**
-             * @description `unverified`: a ping has not been answered with 2xx. `paused`: by its owner. `suspended`: without a success for 3 days; a
-             *     request once an hour finds out whether the endpoint answers again. `ended`: the endpoint answered 410.
+             * @description `unverified`: a ping has not been answered with 2xx; after 3 days without an answer no more are sent. `paused`: by its owner.
+             *     `suspended`: without a success for 3 days; a request once an hour finds out whether the endpoint answers again. `ended`: the
+             *     endpoint answered 410.
              * @enum {unknown}
              */
             readonly status: "unverified" | "active" | "paused" | "suspended" | "ended";
@@ -221,8 +222,9 @@ export interface components {
             readonly types: components["schemas"]["FollowedTypes"];
             readonly collapse: boolean;
             /**
-             * @description `unverified`: a ping has not been answered with 2xx. `paused`: by its owner. `suspended`: without a success for 3 days; a
-             *     request once an hour finds out whether the endpoint answers again. `ended`: the endpoint answered 410.
+             * @description `unverified`: a ping has not been answered with 2xx; after 3 days without an answer no more are sent. `paused`: by its owner.
+             *     `suspended`: without a success for 3 days; a request once an hour finds out whether the endpoint answers again. `ended`: the
+             *     endpoint answered 410.
              * @enum {unknown}
              */
             readonly status: "unverified" | "active" | "paused" | "suspended" | "ended";

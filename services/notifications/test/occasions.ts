@@ -21,7 +21,7 @@ const shippingAddress = {
 const refund = { amount: 19.99, currency: 'EUR' };
 const notice = { accountId: newId(), eventId: newId(), changedAt: '2026-11-21T03:05:00.000Z' };
 
-const stages = ['failing-1-hour', 'failing-24-hours', 'suspended', 'ended'];
+const stages = ['failing-1-hour', 'failing-24-hours', 'suspended', 'unanswered', 'ended'];
 const webhook = {
   ...{ webhookId: newId(), accountId: newId(), eventId: newId(), host: 'warehouse.example' },
   failingSince: '2026-11-21T03:05:00.000Z',

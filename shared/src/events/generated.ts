@@ -888,7 +888,10 @@ export interface components {
             readonly host: string;
             /** @description The first failure since the last success. */
             readonly failingSince: components["schemas"]["Time"];
-            /** @description At present `failing-1-hour`, `failing-24-hours`, `suspended` after 72 hours, or `ended` by a response with 410. */
+            /**
+             * @description At present `failing-1-hour`, `failing-24-hours`, `suspended` after 72 hours, `unanswered` when a ping was not answered for 72 hours,
+             *     or `ended` by a response with 410.
+             */
             readonly stage: string;
         };
         /**

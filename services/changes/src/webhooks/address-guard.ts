@@ -59,13 +59,7 @@ function guardedConnector({
     };
     // The sessions of TLS are not kept, because the name can have other addresses at the next connection.
     const connect = buildConnector({ lookup, timeout: connectWithin, allowH2: false, maxCachedSessions: 0 });
-    connect(target, (...result) => {
-      const [error, socket] = result;
-      if (error === null && !addresses.includes(socket.remoteAddress ?? '')) {
-        socket.destroy();
-        done(new ForbiddenAddressError('The connection has an address that was not checked.'), null);
-      } else done(...result);
-    });
+    connect(target, done);
   };
   return (target, done) => {
     open(target, done).catch((error: unknown) => done(error instanceof Error ? error : new Error(String(error)), null));

@@ -4,7 +4,7 @@ import type { Webhook } from './webhook.ts';
 const second = 1_000;
 const hour = 3_600 * second;
 
-/** Milliseconds after which a change that fails alone is given up, and an endpoint without a success is suspended. */
+/** Milliseconds after which a change that fails alone is given up, and an endpoint without a success is suspended, or left. */
 export const longestFailure = 72 * hour;
 /** Milliseconds between two pings of a suspended endpoint. */
 export const pingEvery = hour;
@@ -22,7 +22,7 @@ export const stages = [
   { hours: 24, stage: 'failing-24-hours' },
   { hours: 72, stage: 'suspended' },
 ] as const;
-export type Stage = (typeof stages)[number]['stage'] | 'ended';
+export type Stage = (typeof stages)[number]['stage'] | 'unanswered' | 'ended';
 
 /** The members of a webhook that the results of requests change. */
 export type EndpointState = Pick<
@@ -52,7 +52,9 @@ export function afterFailure(
   const failedFor = now.getTime() - (failingSince ?? now).getTime();
   const reached = stages.findLast(({ hours }) => failedFor >= hours * hour);
   const isNew = reached !== undefined && reached.hours > state.noticedHours;
-  const isSuspended = state.status === 'suspended' || failedFor >= longestFailure;
+  const isOver = failedFor >= longestFailure;
+  const isUnverified = state.status === 'unverified';
+  const isSuspended = !isUnverified && (isOver || state.status === 'suspended');
   const isPaused = isAlone || isSuspended || failures >= troubleAfter;
   const pause = isSuspended ? pingEvery : pauseAfter(isAlone ? failures : failures - troubleAfter + 1);
   // An attempt at the time of the next stage lets the owner be told in time.
@@ -63,12 +65,12 @@ export function afterFailure(
     state: {
       ...state,
       ...(isSuspended && { status: 'suspended' }),
-      // A ping that the owner of a webhook asked for is sent once.
-      isPingDue: isSuspended || state.status !== 'active',
+      // A ping that the owner of a webhook asked for is sent once. An endpoint that never answered gets no more after 3 days.
+      isPingDue: isSuspended || (isUnverified && !isOver),
       noticedHours: isNew ? reached.hours : state.noticedHours,
       nextAttemptAt: new Date(Math.max(earliest, notBefore?.getTime() ?? 0)),
     },
-    ...(isNew && { stage: reached.stage }),
+    ...(isNew && { stage: isUnverified && isOver ? 'unanswered' : reached.stage }),
   };
 }
 

@@ -21,9 +21,9 @@ export async function claimWebhooks(database: Queryable, limit: number): Promise
     `WITH head AS (SELECT ${epoch}, head FROM feed),
      due AS (
        SELECT w.id FROM webhooks w, head
-       WHERE w.leased_until <= now() AND w.next_attempt_at <= now() AND (w.status IN ('unverified', 'suspended')
-         OR w.status = 'active' AND (w.is_ping_due
-           OR EXISTS (SELECT FROM parked_subjects p
+       WHERE w.leased_until <= now() AND w.next_attempt_at <= now()
+         AND (w.is_ping_due AND w.status IN ('unverified', 'active', 'suspended')
+         OR w.status = 'active' AND (EXISTS (SELECT FROM parked_subjects p
              WHERE p.webhook_id = w.id AND (p.next_attempt_at <= now() OR w.failures >= $2))
            OR (w.position <> head.head OR w.epoch <> head.epoch)
              AND (SELECT count(*) FROM parked_subjects p WHERE p.webhook_id = w.id) < $3))

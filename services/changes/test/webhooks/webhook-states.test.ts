@@ -50,6 +50,11 @@ const stagesOf = async (id: string): Promise<string[]> => {
   return rows.map(({ stage }) => stage);
 };
 
+const isPingDue = async (id: string): Promise<boolean> => {
+  const { rows } = await database().query('SELECT is_ping_due AS due FROM webhooks WHERE id = $1', [id]);
+  return rows[0].due;
+};
+
 it('a replay sends the changes since a time again, with the same ids and in the same order', async () => {
   const receiver = await shop.receiver();
   const { id, token } = await add(receiver.url);
@@ -217,6 +222,42 @@ it('the owner of a failing webhook gets a notice after 1, 24 and 72 hours, and t
   });
   await eventually(() => expect(subjects(receiver).at(-1)).toBe(product));
   await eventually(async () => expect(await shop.parkedOf(id)).toBe(0));
+});
+
+it('an endpoint that answers no ping for 3 days gets none any more, until its owner tests or continues the webhook', async () => {
+  const [receiver, other] = [await shop.receiver(), await shop.receiver()];
+  receiver.answer(() => 500);
+  const { id, token } = await add(receiver.url, { isPinged: false });
+  await eventually(async () => expect(await shop.stateOf(id)).toMatchObject({ waits: true }));
+  await eventually(async () => {
+    if ((await stagesOf(id)).length === 0) await age(id, 73);
+    expect(await stagesOf(id)).toEqual(['unanswered']);
+  });
+  const pings = receiver.requests.length;
+  await shop.hurry(id);
+  // The passes of the other webhook show that the sender has looked for due ones.
+  await add(other.url);
+  await shop.create(1);
+  await eventually(() => expect(other.changes()).toHaveLength(1));
+  expect(receiver.requests).toHaveLength(pings);
+  expect((await client().get(`/v1/webhooks/${id}`, { token })).body).toMatchObject({
+    status: 'unverified',
+    failingSince: expect.any(String),
+  });
+
+  expect(await client().post(`/v1/webhooks/${id}/test`, { token })).toMatchObject({ status: 202 });
+  await eventually(() => expect(receiver.requests).toHaveLength(pings + 1));
+  await eventually(async () => expect(await isPingDue(id)).toBe(false));
+  await client().patch(`/v1/webhooks/${id}`, { token, body: { status: 'active' } });
+  await eventually(() => expect(receiver.requests.length).toBeGreaterThan(pings + 1));
+  await eventually(async () => expect((await shop.stateOf(id)).failures).toBeGreaterThan(0));
+  expect(await isPingDue(id)).toBe(true);
+  receiver.answer();
+  await eventually(async () => {
+    await shop.hurry(id);
+    expect(await shop.stateOf(id)).toMatchObject({ status: 'active' });
+  });
+  await eventually(() => expect(receiver.changes()).toHaveLength(1));
 });
 
 it('a change that failed for 3 days while others succeed is given up, and the next change of its subject is sent', async () => {

@@ -100,6 +100,7 @@ const webhookStages: Readonly<Record<string, string>> = {
   'failing-1-hour': 'hour',
   'failing-24-hours': 'day',
   suspended: 'suspended',
+  unanswered: 'unanswered',
   ended: 'ended',
 };
 
