@@ -9,9 +9,9 @@ const counted = (request) => {
   return fetch(request);
 };
 const shop = createShop({ baseUrl, fetch: counted });
-const names = new Set();
+const ids = new Set();
 const sort = [{ field: 'name', direction: 'asc' }];
-for await (const { name } of shop.products({ price: { gte: 0 } }, { sort, limit: 50 })) names.add(name);
+for await (const { id } of shop.products({ price: { gte: 0 } }, { sort, limit: 50 })) ids.add(id);
 const whole = requests;
 for await (const _product of shop.products({}, { limit: 2 })) break;
 const afterOne = requests - whole;
@@ -26,8 +26,8 @@ try {
 }
 console.log(
   JSON.stringify({
-    // Of the demo catalogue, whose products and brands have different names.
-    hasProducts: names.size > 50 && whole === Math.ceil(names.size / 50),
+    // Of the demo catalogue.
+    hasProducts: ids.size > 50 && whole === Math.ceil(ids.size / 50),
     afterOne,
     hasBrands: brands.length > 5 && brandPages === Math.ceil(brands.length / 5),
     empty,
