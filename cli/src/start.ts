@@ -146,6 +146,7 @@ async function announceShop(wiring: Wiring, processes: readonly ShopProcess[], b
       mailPages: hasMailPages(wiring) ? `${address}/mail?key=${secrets.mailPageKey}` : undefined,
       logs: folder.logs,
       productId: await someProduct(address),
+      hasStorefront: wiring.given.STOREFRONT !== 'off',
       hasBoard: wiring.given.BOARD !== 'off',
       seconds: (performance.now() - began) / 1000,
     }),

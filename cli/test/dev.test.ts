@@ -18,6 +18,8 @@ describe('processes that read a file', () => {
     ['gateway/src/limits/rate-limit.ts', ['gateway']],
     ['web/src/layout.ts', ['gateway']],
     ['docs/errors.md', ['gateway']],
+    ['client/src/cart.ts', ['gateway']],
+    ['examples/storefront/index.html', ['gateway']],
   ])('the processes that read a file include %s', (path, processes) => {
     expect(findProcesses(path)).toEqual(processes);
   });
@@ -28,6 +30,7 @@ describe('processes that read a file', () => {
     'shared/src/testing/pace.ts',
     'services/orders/src/.get-order.ts.swp',
     'bench/main.ts',
+    'examples/receiver/src/main.ts',
   ])('no process is restarted for the file %s', (path) => {
     expect(findProcesses(path)).toEqual([]);
   });

@@ -29,6 +29,8 @@ const unwritten = new Set([
   'METRICS_URLS',
   'MAIL_PAGE_DIR',
   'MAIL_PAGE_KEY',
+  // Images do not contain it.
+  'STOREFRONT',
   '<SERVICE>_URL',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',

@@ -37,6 +37,7 @@ export function readEnvironment(environment: Environment) {
     ...tokenVariables,
     corsOrigins: optional(origins('CORS_ORIGINS')),
     board: oneOf('BOARD', ['on', 'off'], 'on'),
+    storefront: oneOf('STOREFRONT', ['on', 'off'], 'off'),
     metrics: optional(metricsAddresses('METRICS_URLS')),
     mailFolder: optional(string('MAIL_PAGE_DIR')),
     mailKey: optional(secret('MAIL_PAGE_KEY')),

@@ -37,6 +37,7 @@ await runProcess('gateway', readSettings, async (life, { config, telemetry }) =>
     guard: config,
     draining: () => draining,
     board: config.board === 'on',
+    storefront: config.storefront === 'on',
     metrics: config.metrics,
     emails: hasMail ? { folder: mailFolder, key: mailKey } : undefined,
     log,

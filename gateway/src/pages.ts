@@ -70,7 +70,7 @@ export function withHelp(handle: Middleware, pages: ShopPages, addresses: Readon
     handle(request, response, (error) => {
       const page = isLost(request, error) ? pages.help(request) : undefined;
       const isUnknown = request.id !== '' && isUnknownAddress(error);
-      if (page !== undefined) sendDocument(request, response, page);
+      if (page !== undefined) send(() => page, request, response).catch(next);
       else next(isUnknown ? noSuchAddress((request.url ?? '/').split('?', 1)[0] ?? '/', known) : error);
     });
   };

@@ -20,6 +20,8 @@ export interface PluginOptions extends Omit<ApiOptions, 'upstreams' | 'addresses
   /** Whether the board is shown, and where it reads the metrics of all processes. */
   readonly board: boolean;
   readonly metrics?: MetricsAddresses | undefined;
+  /** Whether browsers get the example storefront at `/`. */
+  readonly storefront: boolean;
   /** The e-mails that are shown to clients on this machine; undefined for none. */
   readonly emails?: ShownEmails | undefined;
 }
@@ -30,7 +32,7 @@ export interface GatewayPlugin extends EnginePlugin {
 }
 
 export function createPlugin(options: PluginOptions): GatewayPlugin {
-  const { store, verifier, draining, metrics, emails, log } = options;
+  const { store, verifier, draining, metrics, emails, storefront, log } = options;
   const upstreams = new UpstreamDirectory(log);
   const addresses = new Set<string>();
   observeUpstreams(upstreams);
@@ -43,7 +45,7 @@ export function createPlugin(options: PluginOptions): GatewayPlugin {
     draining,
     metrics,
   };
-  const pages = createPages({ board, emails });
+  const pages = createPages({ board, emails, storefront });
   return {
     name: 'shop',
     upstreams,

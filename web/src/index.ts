@@ -6,6 +6,7 @@ import { problemPages } from './docs/problem-pages.ts';
 import { helpPage } from './help-page.ts';
 import { mailPages, type ShownEmails } from './mail/mail.ts';
 import type { FindPage, PageRequest, PageResponse } from './page.ts';
+import { storefront } from './storefront.ts';
 
 export type { OperationFigures } from './board/board-streams.ts';
 export type { UpstreamView } from './board/part-states.ts';
@@ -19,6 +20,8 @@ export interface PagesOptions {
   readonly board: BoardOptions | undefined;
   /** The e-mails that are shown to clients on this machine; undefined for none. */
   readonly emails: ShownEmails | undefined;
+  /** Whether browsers get the example storefront at `/`. */
+  readonly storefront: boolean;
 }
 
 export interface ShopPages {
@@ -28,23 +31,27 @@ export interface ShopPages {
   readonly board: FindPage;
   readonly mail: FindPage;
   /**
-   * Returns the response to a read of an address where nothing is: a redirection to a page, or a page of links for a
-   * browser; undefined for programs.
+   * Returns the response to a read of an address where nothing is for programs: the storefront, a redirection to a page, or
+   * a page of links for a browser; undefined for programs.
    */
-  help(request: PageRequest): PageResponse | undefined;
+  help(request: PageRequest): PageResponse | Promise<PageResponse> | undefined;
   /** Addresses that a client may have meant. */
   readonly addresses: readonly string[];
 }
 
 /** Creates the pages. Each `FindPage` handles the requests below the address with its name. */
-export function createPages({ board, emails }: PagesOptions): ShopPages {
-  const assets = readAssets();
+export function createPages({ board, emails, ...options }: PagesOptions): ShopPages {
+  const switches = { board: board !== undefined, mail: emails !== undefined };
+  const shop = options.storefront ? storefront(switches) : undefined;
+  const own = readAssets();
+  const assets = { ...own, pages: new Map([...own.pages, ...(shop?.files ?? [])]) };
+  const help = helpPage(switches, assets);
   return {
     docs: (sources) => docsPages(sources, assets),
     problems: problemPages(assets),
     board: boardPages(board, assets),
     mail: mailPages(emails, assets),
-    help: helpPage({ board: board !== undefined, mail: emails !== undefined }, assets),
+    help: (request) => shop?.page(request) ?? help(request),
     addresses: ['/docs', '/problems', ...(board === undefined ? [] : ['/board'])],
   };
 }

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { acceptsGzip } from '@shop/shared/protocol';
+import { acceptsGzip, notModified } from '@shop/shared/protocol';
+import type { PageRequest, PageResponse } from './page.ts';
 
 const compress = promisify(gzip);
 
@@ -11,9 +12,11 @@ export interface PageOptions {
   readonly contentPolicy?: string;
   /** The address contains a digest of the content, so the content never changes. */
   readonly immutable?: boolean;
+  /** Programs, or clients of other machines, get other content at the address. */
+  readonly negotiated?: boolean;
 }
 
-export interface Encoded {
+interface Encoded {
   readonly body: Buffer;
   /** Strong, and different for each encoding (RFC 9110 section 8.8.1). */
   readonly etag: string;
@@ -22,18 +25,28 @@ export interface Encoded {
 
 /** Content that is created once, at the first request for it when it is given as a function, and sent unchanged. */
 export class StaticPage {
-  readonly type: string;
-  readonly contentPolicy: string | undefined;
-  readonly cacheControl: string;
+  readonly #options: PageOptions;
   readonly #create: () => string | Buffer;
   #plain: Encoded | undefined;
   #compressed: Promise<Encoded> | undefined;
 
-  constructor(content: string | Buffer | (() => string), { type, contentPolicy, immutable = false }: PageOptions) {
-    this.type = type;
-    this.contentPolicy = contentPolicy;
-    this.cacheControl = immutable ? 'public, max-age=31536000, immutable' : 'public, max-age=60';
+  constructor(content: string | Buffer | (() => string), options: PageOptions) {
+    this.#options = options;
     this.#create = typeof content === 'function' ? content : () => content;
+  }
+
+  /** Returns the response to a request; 304 when the client has the content. */
+  async respond({ headers: given }: PageRequest): Promise<PageResponse> {
+    const { type, contentPolicy, immutable = false, negotiated = false } = this.#options;
+    const { body, etag, encoding } = await this.encoded(given['accept-encoding']?.toString());
+    const age = immutable ? 'public, max-age=31536000, immutable' : 'public, max-age=60';
+    const cacheControl = negotiated ? 'private, no-cache' : age;
+    const vary = negotiated ? 'Accept, Accept-Encoding' : 'Accept-Encoding';
+    const headers = ['ETag', etag, 'Cache-Control', cacheControl, 'Vary', vary];
+    const policy = contentPolicy === undefined ? {} : { contentPolicy };
+    if (notModified(given, etag)) return { status: 304, headers, ...policy };
+    if (encoding !== undefined) headers.push('Content-Encoding', encoding);
+    return { type, body, headers, ...policy };
   }
 
   /** Returns the content in an encoding that the client accepts. It is compressed at the first request for it. */

@@ -13,7 +13,8 @@ export interface Summary {
   readonly logs: string;
   /** A product to order in the example; undefined in an empty catalogue. */
   readonly productId: string | undefined;
-  /** Whether the gateway serves the board. */
+  /** Whether the gateway serves the storefront and the board. */
+  readonly hasStorefront: boolean;
   readonly hasBoard: boolean;
   readonly seconds: number;
 }
@@ -31,7 +32,8 @@ export function banner(summary: Summary): string {
   ] as const;
   const width = Math.max(...rows.map(([name]) => name.length));
   const table = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`).join('\n');
-  return `
+  const first = summary.hasStorefront ? `\nStorefront: ${gateway}\n` : '';
+  return `${first}
 The shop is ready after ${summary.seconds.toFixed(1)} s. Ctrl-C stops it.
 
 ${table}

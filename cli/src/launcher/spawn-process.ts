@@ -32,7 +32,9 @@ const stopWithin = 12_000;
 
 export function spawnProcess(options: ProcessOptions): Run {
   const { name, url, say } = options;
-  const child = spawn(process.execPath, [options.script, ...(options.parameters ?? [])], {
+  // The gateway removes the types of the modules that it serves to browsers, which Node.js calls experimental.
+  const flags = ['--disable-warning=ExperimentalWarning'];
+  const child = spawn(process.execPath, [...flags, options.script, ...(options.parameters ?? [])], {
     cwd: options.cwd,
     env: options.environment,
     // A separate process group, so that Ctrl-C reaches only the launcher, which stops the processes in order. The IPC

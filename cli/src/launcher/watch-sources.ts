@@ -6,8 +6,8 @@ import type { ProcessName } from '../shop/processes.ts';
 import { watchTree } from './watch-tree.ts';
 
 const everyProcess: readonly ProcessName[] = ['gateway', ...serviceNames];
-const watchedFolders = ['shared', 'services', 'gateway', 'web', 'docs'] as const;
-const sourceFile = /\.(?:ts|ya?ml|css|js|svg|md)$/;
+const watchedFolders = ['shared', 'services', 'gateway', 'web', 'docs', 'client', 'examples'] as const;
+const sourceFile = /\.(?:ts|ya?ml|css|js|html|svg|md)$/;
 /** An editor writes a file in several steps, and a branch switch writes many files: one restart covers them. */
 const quietTime = 150;
 
@@ -19,7 +19,9 @@ export function findProcesses(path: string): readonly ProcessName[] {
   const [folder = '', name = ''] = path.split(sep);
   if (!sourceFile.test(path) || /[/\\](?:test|testing|node_modules|migrations)[/\\]/.test(path)) return [];
   if (folder === 'shared') return everyProcess;
-  if (['gateway', 'web', 'docs'].includes(folder)) return ['gateway'];
+  // The storefront is part of the gateway's pages, and includes the client.
+  if (['gateway', 'web', 'docs', 'client'].includes(folder)) return ['gateway'];
+  if (folder === 'examples') return name === 'storefront' ? ['gateway'] : [];
   const service = serviceNames.find((each) => each === name);
   if (service === undefined) return [];
   return /api\.yaml$/.test(path) ? ['gateway', service] : [service];

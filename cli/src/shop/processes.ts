@@ -73,7 +73,7 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
     metrics: metricsOf('gateway'),
     environment: {
       // The pages of a storefront that is developed on this machine, such as those of Vite at port 5173.
-      ...notGiven(given, { CORS_ORIGINS: 'http://localhost:*' }),
+      ...notGiven(given, { CORS_ORIGINS: 'http://localhost:*', STOREFRONT: 'on' }),
       ...common,
       ...telemetry('gateway'),
       METRICS_URLS: names.map((name) => `${name}=${metricsOf(name)}`).join(),

@@ -1,0 +1,135 @@
+// Shows the page of an address. Back and forward show what was there, at the same place.
+import { notFoundView, refusedView } from './states.ts';
+import { t } from './texts.ts';
+
+export interface Address {
+  readonly path: string;
+  /** The variable part of the path, such as the id of a product; empty without one. */
+  readonly id: string;
+  readonly query: URLSearchParams;
+  /** Is aborted when the visitor leaves the page. */
+  readonly signal: AbortSignal;
+}
+
+export interface View {
+  readonly title: string;
+  readonly content: HTMLElement;
+  /** Whether Back shows this content again without another request. */
+  readonly keep?: boolean;
+}
+
+export type Page = (address: Address) => Promise<View>;
+
+export interface Route {
+  /** The path. A group is the id of the address. */
+  readonly path: RegExp;
+  readonly page: Page;
+  /** What is shown until the page has its data. */
+  readonly loading: () => HTMLElement;
+}
+
+interface Kept {
+  readonly view: View;
+  readonly scroll: number;
+}
+
+/** The contents to which Back may return. */
+const kept = new Map<string, Kept>();
+const mostKept = 20;
+/** Milliseconds for which the page before stays, so that a quick answer does not flicker. */
+const patience = 100;
+
+let routes: readonly Route[] = [];
+let main: HTMLElement;
+let leave = new AbortController();
+let shown: { readonly key: string; readonly view: View } | undefined;
+
+/** Shows the page of the present address in an element, and those of all links from now on. */
+export function startRouter(given: readonly Route[], element: HTMLElement): void {
+  routes = given;
+  main = element;
+  history.scrollRestoration = 'manual';
+  addEventListener('popstate', () => void show('back'));
+  document.addEventListener('click', followLink);
+  history.replaceState({ key: newKey() }, '');
+  void show('first');
+}
+
+/** Goes to an address of the storefront. `replace` leaves no entry for Back. */
+export function navigate(address: string, { replace = false } = {}): void {
+  keepShown();
+  history[replace ? 'replaceState' : 'pushState']({ key: newKey() }, '', address);
+  void show('link');
+}
+
+/** Shows the present page again, as after a change of the language. */
+export function refresh(): void {
+  kept.clear();
+  void show('refresh');
+}
+
+function newKey(): string {
+  return `${Date.now()} ${Math.random()}`;
+}
+
+function keyNow(): string {
+  return (history.state as { readonly key?: string } | null)?.key ?? '';
+}
+
+function keepShown(): void {
+  if (shown?.view.keep !== true) return;
+  kept.delete(shown.key);
+  kept.set(shown.key, { view: shown.view, scroll: scrollY });
+  for (const key of [...kept.keys()].slice(0, -mostKept)) kept.delete(key);
+}
+
+function followLink(event: MouseEvent): void {
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+  if (link === null || !isPlain || event.defaultPrevented || link.target !== '' || link.origin !== location.origin)
+    return;
+  if (link.hash !== '' || !routes.some(({ path }) => path.test(link.pathname))) return;
+  event.preventDefault();
+  navigate(link.pathname + link.search, { replace: link.dataset.replace !== undefined });
+}
+
+async function show(how: 'first' | 'link' | 'back' | 'refresh'): Promise<void> {
+  const key = keyNow();
+  leave.abort();
+  leave = new AbortController();
+  const { signal } = leave;
+  const before = how === 'back' ? kept.get(key) : undefined;
+  if (before !== undefined) {
+    put(before.view, key);
+    scrollTo(0, before.scroll);
+    return;
+  }
+  const route = routes.find(({ path }) => path.test(location.pathname));
+  const id = decodeURIComponent(route?.path.exec(location.pathname)?.[1] ?? '');
+  const address: Address = { path: location.pathname, id, query: new URLSearchParams(location.search), signal };
+  const wait = setTimeout(() => main.replaceChildren(route?.loading() ?? ''), how === 'first' ? 0 : patience);
+  const view = await (route?.page(address) ?? Promise.resolve(notFoundView())).catch((error: unknown) => {
+    return refusedView(error, () => void show('refresh'), signal);
+  });
+  clearTimeout(wait);
+  if (signal.aborted) return;
+  const focused = document.activeElement?.id ?? '';
+  put(view, key);
+  const again = focused === '' ? null : document.getElementById(focused);
+  if (again !== null && main.contains(again)) again.focus({ preventScroll: true });
+  else if (how !== 'first') focusHeading(how === 'refresh');
+}
+
+/** Moves the focus to the heading, so that a screen reader reads it. */
+function focusHeading(stay: boolean): void {
+  if (!stay) scrollTo(0, 0);
+  const heading = main.querySelector('h1');
+  heading?.setAttribute('tabindex', '-1');
+  heading?.focus({ preventScroll: true });
+}
+
+function put(view: View, key: string): void {
+  shown = { key, view };
+  main.replaceChildren(view.content);
+  document.title = view.title === '' ? t.shopName : `${view.title} · ${t.shopName}`;
+}

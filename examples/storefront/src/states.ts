@@ -1,0 +1,59 @@
+// What a page shows when it has nothing else to show: it is loading, empty, refused, offline or not found.
+import { isShopError } from '@shop/client';
+import { type Child, h } from './dom.ts';
+import { t } from './texts.ts';
+
+/** Grey blocks in place of the content. Their sizes are those of the content, so that nothing moves later. */
+export function skeleton(...classes: readonly string[]): HTMLElement {
+  return h('div', { class: 'page skeleton', 'aria-busy': 'true' }, [
+    h('p', { class: 'unseen', role: 'status' }, t.loading),
+    classes.map((name) => h('div', { class: name })),
+  ]);
+}
+
+/** A page with a title, one sentence, and what to do next. */
+export function message(title: string, text: Child, ...actions: readonly Child[]): HTMLElement {
+  return h(
+    'div',
+    { class: 'page message' },
+    h('h1', {}, title),
+    h('p', { dir: 'auto' }, text),
+    h('div', { class: 'actions' }, actions),
+  );
+}
+
+/** A note inside a page that has more to show. */
+export function notice(kind: 'info' | 'success' | 'warning' | 'danger', ...children: readonly Child[]): HTMLElement {
+  return h('div', { class: `notice ${kind}`, role: kind === 'danger' ? 'alert' : 'status' }, children);
+}
+
+export function notFoundView(): { title: string; content: HTMLElement } {
+  const home = h('a', { class: 'button primary', href: '/' }, t.toHome);
+  return { title: t.notFoundTitle, content: message(t.notFoundTitle, t.notFoundText, home) };
+}
+
+/**
+ * The page of a failed request: what the shop's problem document says, or that the shop is unreachable.
+ * @param retry called by the button, and when the browser is online again
+ */
+export function refusedView(
+  error: unknown,
+  retry: () => void,
+  signal: AbortSignal,
+): { title: string; content: HTMLElement } {
+  // An id that no product can have is refused as invalid.
+  if (isShopError(error) && (error.status === 404 || error.status === 400)) return notFoundView();
+  const again = h('button', { type: 'button', class: 'primary', onclick: retry }, t.tryAgain);
+  if (!isShopError(error)) {
+    addEventListener('online', retry, { once: true, signal });
+    return { title: t.offlineTitle, content: message(t.offlineTitle, t.offlineText, again) };
+  }
+  return { title: t.refusedTitle, content: message(t.refusedTitle, explain(error), again) };
+}
+
+/** Returns why a request failed, with the id by which the shop finds it in its logs. */
+export function explain(error: unknown): Child {
+  if (!isShopError(error)) return t.offlineText;
+  const id = error.requestId === undefined ? undefined : [' ', h('small', {}, t.requestId(error.requestId))];
+  return [error.message, id];
+}
