@@ -21,6 +21,9 @@ interface Progress {
   readonly first: string;
 }
 
+/** Milliseconds. The lease of a process that was killed ends after a minute. */
+const sentWithin = 120_000;
+
 type Failure = (response: ServerResponse) => void;
 
 const failures: readonly Failure[] = [
@@ -80,7 +83,7 @@ export class WebhookEndpoint {
   async end(): Promise<string[]> {
     this.#failing = 0;
     try {
-      const { first } = await eventually(() => this.#untilSent(), 60_000);
+      const { first } = await eventually(() => this.#untilSent(), sentWithin);
       if (this.#isReset) return [];
       const { rows } = await this.#admin.query<{ id: string }>(
         `SELECT event_id AS id FROM changes.changes
