@@ -122,9 +122,8 @@ export function referenceHtml(tags: readonly Tag[]): string {
   return `<main id="content" class="page">
 <article>
 <h1>Reference</h1>
-<p class="lead">Each operation has a page with its parameters, bodies, responses and problems, code in four languages, and a form to try it. The form keeps
-your access token until you close the tab, and an id that you type once is part of every example.</p>
-<p>Everything here is also in the <a href="/v1/openapi.json" download>OpenAPI document</a>.</p>
+<p class="lead">Each operation has a page with its parameters, bodies, responses and problems, code in four languages, and a form to try it.</p>
+<p>The form keeps your access token until you close the tab, and an id that you type once is part of every example. Everything here is also in the <a href="/v1/openapi.json" download>OpenAPI document</a>.</p>
 ${groups.join('\n')}
 </article>
 </main>`;

@@ -93,10 +93,9 @@ function sideHtml(codes: readonly ProblemCode[], current: string): string {
 function listHtml(codes: readonly ProblemCode[]): string {
   const rows = codes.map((code) => {
     const { status, title } = problems[code];
-    return `<tr><td data-label="Status">${statusBadge(status)}</td><td data-label="Code"><a href="/problems/${code}"><code>${code}</code></a></td><td data-label="Meaning">${escapeHtml(title)}</td></tr>`;
+    return `<li>${statusBadge(status)} <a href="/problems/${code}"><code>${code}</code></a> <span>${escapeHtml(title)}</span></li>`;
   });
   return `<h1>Problems</h1>
 <p class="lead">Each refusal has one of these codes. <a href="/docs/errors">Errors</a> says how to handle them.</p>
-<table class="folds"><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead>
-<tbody>${rows.join('\n')}</tbody></table>`;
+<ul class="problems plain">${rows.join('\n')}</ul>`;
 }

@@ -123,7 +123,7 @@ ${html === undefined ? '' : frame}
 function tokenHtml({ title, path, button, done, fields = '' }: TokenPage): string {
   return `<p class="kicker"><a href="${listAddress}">E-mails</a></p>
 <h1>${title}</h1>
-<p class="lead">This page sends the token of its address with <code>POST ${path}</code>, as a page of a storefront would. Only the shop of
+<p>This page sends the token of its address with <code>POST ${path}</code>, as a page of a storefront would. Only the shop of
 <code>npm start</code> has it.</p>
 <form id="use-token" class="card fields" data-path="${path}" data-done="${done}">
 ${fields}<button class="main">${button}</button>

@@ -105,7 +105,10 @@ async function send() {
 }
 
 function show({ status, text }) {
-  document.getElementById('answer-status').textContent = status;
+  const shown = document.getElementById('answer-status');
+  const state = { 2: 'success', 3: 'success', 4: 'warning' }[status[0]] ?? 'danger';
+  shown.className = `badge ${state}`;
+  shown.textContent = status;
   document.getElementById('answer-text').textContent = text;
   const answer = document.getElementById('answer');
   answer.hidden = false;
