@@ -20,7 +20,7 @@ function shop(
   queues: readonly Partial<QueueFigures>[] = [{}],
 ): ShopFigures {
   return {
-    ...{ within: 60, orders: {}, stock: {} },
+    ...{ within: 60, webhooks: undefined, orders: {}, stock: {} },
     processes: processes.map((one) => ({ ...figures, ...one })),
     queues: queues.map((one) => ({ ...queue, ...one })),
   };

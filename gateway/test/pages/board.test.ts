@@ -182,6 +182,10 @@ shop_outbox_lag{service_name="orders"} 1.5
 shop_queue_depth{messaging_consumer_group_name="orders.effects",shop_state="waiting"} 3
 shop_queue_depth{messaging_consumer_group_name="orders.effects",shop_state="delayed"} 2
 shop_queue_depth{messaging_consumer_group_name="orders.effects",shop_state="dead"} 1
+shop_webhooks{shop_webhook_state="active"} 2
+shop_webhooks{shop_webhook_state="suspended"} 1
+shop_webhooks_failing_age 4000
+shop_webhooks_parked 3
 shop_orders_open{shop_status="pending"} 7
 shop_orders_finished{shop_status="delivered"} 4000
 shop_stock_movements_total{shop_kind="reserved"} ${reserved}
@@ -220,6 +224,7 @@ describe('the metrics of all processes', () => {
         { process: 'catalogue', known: 1, replicas: 0, ready: 0, failing: [], requests: 0 },
       ],
       queues: [{ consumer: 'orders.effects', waiting: 3, delayed: 2, dead: 1, taken: 20 }],
+      webhooks: { states: { active: 2, suspended: 1 }, failingAge: 4_000, parked: 3 },
       orders: { pending: 7, delivered: 4_000 },
       stock: { reserved: 20 },
     });

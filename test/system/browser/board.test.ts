@@ -137,6 +137,24 @@ describe('the board', () => {
     expect(await page.locator('#processes tr:target').textContent()).toMatch(/^orders1 of 1/);
   });
 
+  it('the board shows the webhooks by state when there are some', async () => {
+    const page = await openAsStaff({ viewport: { width: 390, height: 844 } });
+    await page.locator('#queues tr', { hasText: 'catalogue.inventory' }).waitFor();
+    const region = page.getByRole('region', { name: 'Webhooks' });
+    expect(await region.isVisible()).toBe(false);
+    await shop.grant(email, 'webhooks:write');
+    const { data: tokens } = await client.call.POST('/v1/tokens', { body: { email, password } });
+    const added = await fetch(`${shop.url}/v1/webhooks`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${tokens?.access_token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ url: 'https://warehouse.invalid/shop', types: ['product'] }),
+    });
+    expect(added.status).toBe(201);
+    await region.waitFor();
+    await region.locator('tr', { hasText: /^010000\d* ?s?0$/ }).waitFor();
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+  });
+
   it('the board shows the events of an order and its history', async () => {
     const page = await openAsStaff({ viewport: { width: 390, height: 844 } });
     await page.locator('#processes tr', { hasText: 'notifications' }).waitFor();

@@ -30,6 +30,16 @@ ${table('Processes', 'processes', [
   'Events wait since',
 ])}
 ${table('Queues', 'queues', ['Consumer', 'Taken', 'Waiting', 'Delayed', 'Dead letters'])}
+${table('Webhooks', 'webhooks', [
+  'Active',
+  'Unverified',
+  'In trouble',
+  'Paused',
+  'Suspended',
+  'Ended',
+  'Failing since',
+  'Parked subjects',
+])}
 <div class="beside">
 ${table('Orders', 'orders', ['Status', 'Orders'])}
 ${table('Stock', 'stock', ['Moved', 'Units'])}

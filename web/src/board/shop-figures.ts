@@ -36,11 +36,22 @@ export interface QueueFigures {
   readonly taken: number;
 }
 
+export interface WebhookFigures {
+  /** The webhooks by state. */
+  readonly states: Readonly<Record<string, number>>;
+  /** Seconds since the first failure of the endpoint, or of the subject, that has failed the longest; 0 without one. */
+  readonly failingAge: number;
+  /** The subjects whose changes wait, because one of them failed. */
+  readonly parked: number;
+}
+
 export interface ShopFigures {
   /** Seconds that the changes cover: a minute, or less when the polling began later. */
   readonly within: number;
   readonly processes: readonly ProcessFigures[];
   readonly queues: readonly QueueFigures[];
+  /** Undefined when there are no webhooks. */
+  readonly webhooks: WebhookFigures | undefined;
   /** The orders by status: those that are open, and all that were ever finished. */
   readonly orders: Readonly<Record<string, number>>;
   /** Units of stock by kind of movement, within the last minute. */
@@ -89,6 +100,7 @@ export class ShopMetrics {
       within: Math.round((now.at - before.at) / 1_000),
       processes: processes.map((process) => processFigures(process, now, changed)),
       queues: queueFigures(all, changed),
+      webhooks: webhookFigures(all),
       orders: {
         ...mostBy(all, 'shop_orders_open', 'shop_status'),
         ...mostBy(all, 'shop_orders_finished', 'shop_status'),
@@ -217,6 +229,15 @@ function queueFigures(all: readonly Sample[], changed: readonly Sample[]): Queue
     const { waiting = 0, delayed = 0, dead = 0 } = mostBy(own, 'shop_queue_depth', 'shop_state');
     return { consumer, waiting, delayed, dead, taken: taken[consumer] ?? 0 };
   });
+}
+
+/** Every replica reports all webhooks, so the maximum applies. */
+function webhookFigures(all: readonly Sample[]): WebhookFigures | undefined {
+  const states = mostBy(all, 'shop_webhooks', 'shop_webhook_state');
+  if (Object.values(states).every((count) => count === 0)) return undefined;
+  const most = (metric: string): number =>
+    Math.max(0, ...all.filter(({ name }) => name === metric).map(({ value }) => value));
+  return { states, failingAge: most('shop_webhooks_failing_age'), parked: most('shop_webhooks_parked') };
 }
 
 function sum(samples: readonly Sample[]): number {

@@ -25,19 +25,25 @@ export function observeWebhooks({ pool }: Database): void {
     kinds.flatMap((kind) => outcomes.map((outcome) => ({ 'shop.webhook.message': kind, 'shop.outcome': outcome }))),
   );
   const read = sharedRead(async () => {
-    const { rows } = await pool.query<{ state: string; count: number }>(
-      `SELECT CASE WHEN status = 'active' AND failures >= $1 THEN 'in-trouble' ELSE status END AS state,
-         count(*)::int AS count FROM webhooks GROUP BY 1
-       UNION ALL SELECT 'parked', count(*)::int FROM parked_subjects`,
+    const { rows } = await pool.query<{ name: string; value: number }>(
+      `SELECT CASE WHEN status = 'active' AND failures >= $1 THEN 'in-trouble' ELSE status END AS name,
+         count(*)::float8 AS value FROM webhooks GROUP BY 1
+       UNION ALL SELECT 'parked', count(*) FROM parked_subjects
+       UNION ALL SELECT 'age', greatest(extract(epoch FROM now() - min(failing_since))::float8, 0) FROM (
+         SELECT failing_since FROM webhooks WHERE status IN ('active', 'suspended') OR is_ping_due
+         UNION ALL SELECT p.failing_since FROM parked_subjects p JOIN webhooks w ON w.id = webhook_id
+         WHERE w.status IN ('active', 'suspended')) AS failing`,
       [troubleAfter],
     );
-    return new Map(rows.map(({ state, count }) => [state, count]));
+    return new Map(rows.map(({ name, value }) => [name, value]));
   });
   const states = ['unverified', 'active', 'in-trouble', 'paused', 'suspended', 'ended'];
   observe('shop.webhooks', { unit: '{webhook}', description: 'Webhooks, by their state.' }, async (tell) => {
     const found = await read();
     for (const state of states) tell(found.get(state) ?? 0, { 'shop.webhook.state': state });
   });
+  const age = { unit: 's', description: 'Time since the first failure of what has failed the longest.' };
+  observe('shop.webhooks.failing_age', age, async (tell) => tell((await read()).get('age') ?? 0));
   const about = { unit: '{subject}', description: 'Subjects whose changes wait, because one of them failed.' };
   observe('shop.webhooks.parked', about, async (tell) => tell((await read()).get('parked') ?? 0));
 }

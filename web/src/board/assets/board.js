@@ -47,7 +47,23 @@ function rows(id, all) {
 /** Seconds that an event may wait; the threshold of the alert. */
 const longestLag = 30;
 
-function showShop({ within, processes, queues, orders, stock }) {
+/** One row; without webhooks, the section is hidden. */
+function showWebhooks(webhooks) {
+  at('webhooks').closest('section').hidden = webhooks === undefined;
+  if (webhooks === undefined) return;
+  const { states, failingAge, parked } = webhooks;
+  const of = (state) => states[state] ?? 0;
+  const ill = (count) => [count, count > 0];
+  rows('webhooks', [
+    [
+      ...[of('active'), of('unverified'), ill(of('in-trouble')), of('paused'), ill(of('suspended')), of('ended')],
+      failingAge === 0 ? '' : `${Math.round(failingAge)} s`,
+      ill(parked),
+    ],
+  ]);
+}
+
+function showShop({ within, processes, queues, webhooks, orders, stock }) {
   rows(
     'processes',
     processes.map(({ process, known, ready, requests, failed, half, most, lag }) => [
@@ -64,6 +80,7 @@ function showShop({ within, processes, queues, orders, stock }) {
     'queues',
     queues.map(({ consumer, taken, waiting, delayed, dead }) => [consumer, taken, waiting, delayed, [dead, dead > 0]]),
   );
+  showWebhooks(webhooks);
   rows('orders', Object.entries(orders));
   rows('stock', Object.entries(stock));
   at('within').textContent = `Requests, events and stock: in the last ${within} s.`;
