@@ -25,6 +25,13 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Replaces the children of an element. The focus stays where it was when a new element has the same id. */
+export function replaceContent(parent: HTMLElement, ...children: readonly Child[]): void {
+  const { id = '' } = parent.contains(document.activeElement) ? (document.activeElement ?? {}) : {};
+  parent.replaceChildren(...nodesOf(children));
+  if (id !== '') document.getElementById(id)?.focus({ preventScroll: true });
+}
+
 /** Returns an icon of 24 × 24 that is drawn by lines. A button with an icon alone needs an `aria-label`. */
 export function icon(path: string): SVGSVGElement {
   const create = <Tag extends keyof SVGElementTagNameMap>(tag: Tag) =>

@@ -1,25 +1,33 @@
 // The storefront: its addresses, and the page of each one.
-
 import { h } from './dom.ts';
 import { frame } from './frame.ts';
+import { cartPage } from './pages/cart.ts';
 import { homePage } from './pages/home.ts';
+import { categoryPage, searchPage } from './pages/listing.ts';
+import { productPage } from './pages/product.ts';
 import { applyPreferences } from './preferences.ts';
 import { type Route, refresh, startRouter } from './router.ts';
 import { skeleton } from './states.ts';
 
-const plain = () => skeleton('block title', 'block wide');
+const list = () => skeleton('title', 'block');
 
-const routes: readonly Route[] = [{ path: /^\/$/, page: homePage, loading: plain }];
+/** A page that few visitors open is loaded when it is needed: `page: async (a) => (await import('./x.ts')).xPage(a)`. */
+const routes: readonly Route[] = [
+  { path: /^\/$/, page: homePage, loading: () => skeleton('hero', 'block') },
+  { path: /^\/c\/([^/]+)$/, page: categoryPage, loading: list },
+  { path: /^\/search$/, page: searchPage, loading: list },
+  { path: /^\/p\/([^/]+)$/, page: productPage, loading: () => skeleton('half', 'half') },
+  { path: /^\/cart$/, page: cartPage, loading: list },
+];
 
 const main = h('main', { id: 'content', tabindex: -1 });
 
 function showFrame(): void {
-  document.body.replaceChildren(
-    ...frame(main, () => {
-      showFrame();
-      refresh();
-    }),
-  );
+  const elements = frame(main, () => {
+    showFrame();
+    refresh();
+  });
+  document.body.replaceChildren(...elements);
 }
 
 applyPreferences();

@@ -42,7 +42,7 @@ const patience = 100;
 let routes: readonly Route[] = [];
 let main: HTMLElement;
 let leave = new AbortController();
-let shown: { readonly key: string; readonly view: View } | undefined;
+let shown: { readonly key: string; readonly path: string; readonly view: View } | undefined;
 
 /** Shows the page of the present address in an element, and those of all links from now on. */
 export function startRouter(given: readonly Route[], element: HTMLElement): void {
@@ -107,13 +107,21 @@ async function show(how: 'first' | 'link' | 'back' | 'refresh'): Promise<void> {
   const route = routes.find(({ path }) => path.test(location.pathname));
   const id = decodeURIComponent(route?.path.exec(location.pathname)?.[1] ?? '');
   const address: Address = { path: location.pathname, id, query: new URLSearchParams(location.search), signal };
-  const wait = setTimeout(() => main.replaceChildren(route?.loading() ?? ''), how === 'first' ? 0 : patience);
+  const focused = document.activeElement?.id ?? '';
+  const isSame = shown?.path === location.pathname;
+  const wait = setTimeout(
+    () => {
+      // Other filters change what is there, and the focus stays.
+      if (isSame) main.setAttribute('aria-busy', 'true');
+      else main.replaceChildren(route?.loading() ?? '');
+    },
+    how === 'first' ? 0 : patience,
+  );
   const view = await (route?.page(address) ?? Promise.resolve(notFoundView())).catch((error: unknown) => {
     return refusedView(error, () => void show('refresh'), signal);
   });
   clearTimeout(wait);
   if (signal.aborted) return;
-  const focused = document.activeElement?.id ?? '';
   put(view, key);
   const again = focused === '' ? null : document.getElementById(focused);
   if (again !== null && main.contains(again)) again.focus({ preventScroll: true });
@@ -129,7 +137,8 @@ function focusHeading(stay: boolean): void {
 }
 
 function put(view: View, key: string): void {
-  shown = { key, view };
+  shown = { key, path: location.pathname, view };
+  main.removeAttribute('aria-busy');
   main.replaceChildren(view.content);
   document.title = view.title === '' ? t.shopName : `${view.title} · ${t.shopName}`;
 }

@@ -16,6 +16,9 @@ export const shop = createShop({
   },
 });
 
+/** Resolves when the cart was read from the storage of the browser. */
+export const cartRead = new Promise<void>((resolve) => void shop.cart.subscribe(() => resolve()));
+
 export function isLoggedIn(): boolean {
   return tokens !== undefined;
 }

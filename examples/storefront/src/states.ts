@@ -27,6 +27,19 @@ export function notice(kind: 'info' | 'success' | 'warning' | 'danger', ...child
   return h('div', { class: `notice ${kind}`, role: kind === 'danger' ? 'alert' : 'status' }, children);
 }
 
+/**
+ * Shows a part of a page when its data is there. A part that fails is left out, because the page is complete without it.
+ * @param placeholder is shown until then, in the size of the part
+ */
+export function later<Data>(data: Promise<Data>, placeholder: HTMLElement, show: (data: Data) => Child): HTMLElement {
+  const part = h('div', {}, placeholder);
+  data.then(
+    (given) => part.replaceChildren(h('div', {}, show(given))),
+    () => part.remove(),
+  );
+  return part;
+}
+
 export function notFoundView(): { title: string; content: HTMLElement } {
   const home = h('a', { class: 'button primary', href: '/' }, t.toHome);
   return { title: t.notFoundTitle, content: message(t.notFoundTitle, t.notFoundText, home) };
@@ -53,7 +66,7 @@ export function refusedView(
 
 /** Returns why a request failed, with the id by which the shop finds it in its logs. */
 export function explain(error: unknown): Child {
-  if (!isShopError(error)) return t.offlineText;
+  if (!isShopError(error)) return error instanceof TypeError ? t.offlineText : String(error);
   const id = error.requestId === undefined ? undefined : [' ', h('small', {}, t.requestId(error.requestId))];
   return [error.message, id];
 }
