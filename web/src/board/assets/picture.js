@@ -170,7 +170,7 @@ export function createPicture(element) {
       for (const [index, path] of sign.entries()) path.setAttribute('d', signs[state][index]);
       for (const [slot, line] of lines) if (slot !== 'name') line.textContent = texts[slot] ?? '';
       const spoken = [key.replace('process ', ''), ...Object.values(texts).filter((part) => part !== '')].join(', ');
-      link.setAttribute('aria-label', spoken);
+      // The title of a link in a picture is also its name for a screen reader.
       title.textContent = [spoken, ...faults.map(({ what, todo }) => `${what}: ${todo}`)].join('\n');
     }
     for (const { line, label, drawn: path } of drawn.paths) {
