@@ -29,8 +29,6 @@ const unwritten = new Set([
   'METRICS_URLS',
   'MAIL_PAGE_DIR',
   'MAIL_PAGE_KEY',
-  // Images do not contain it.
-  'STOREFRONT',
   '<SERVICE>_URL',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
@@ -62,6 +60,8 @@ describe.each(Object.entries(readers))('the section of %s', (name, read) => {
 
 /** Variables that the images set, and variables that only `npm start` or another compose file needs. */
 const notOffered = [
+  // Images do not contain it.
+  'STOREFRONT',
   'MAIL_PAGE_DIR',
   'MAIL_PAGE_KEY',
   'HOST',

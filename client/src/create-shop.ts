@@ -50,10 +50,13 @@ export interface Shop extends Omit<Operations, 'changes' | 'importProducts' | 'l
   /** Every operation with its whole response: `shop.call.GET('/v1/products/{productId}', …)` → `{ data, error, response }`. */
   readonly call: Calls;
   /**
-   * Logs in a customer or staff, or a machine. All further requests are theirs.
+   * Logs in a customer or staff, or a machine. All further requests are theirs. Tokens continue a log-in without a
+   * request, such as that of another tab of the browser.
    * @throws ShopError of `issueToken` when the credentials are wrong
    */
-  logIn(credentials: { readonly email: string; readonly password: string } | MachineCredentials): Promise<void>;
+  logIn(
+    credentials: { readonly email: string; readonly password: string } | MachineCredentials | Tokens,
+  ): Promise<void>;
   /**
    * Forgets the tokens, and revokes the refresh token. After a failure, another call tries to revoke it again.
    * @throws ShopError when the shop did not revoke it
@@ -157,6 +160,7 @@ export function createShop(options: ShopOptions): Shop {
     orders: Object.assign(operations.orders, { waitFor: createWaitFor(call, isTemporary) }),
     me: () => operations.accounts.get('me'),
     async logIn(credentials) {
+      if ('access_token' in credentials) return begin(credentials);
       const machine = 'client_id' in credentials ? credentials : undefined;
       const body = 'client_id' in credentials ? machineLogIn(credentials) : credentials;
       begin(dataOf('issueToken', await call.POST('/v1/tokens', { body })), machine);

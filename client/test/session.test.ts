@@ -239,6 +239,17 @@ describe('a session', () => {
 describe('another account that logs in', () => {
   const path = { params: { path: { orderId: id } } } as const;
 
+  it('tokens of another tab continue its log-in without a request, in place of the present session', async () => {
+    const kept: (string | undefined)[] = [];
+    const options: Partial<ShopOptions> = { tokens: tokens('A'), onTokens: (given) => kept.push(given?.access_token) };
+    const shop = await clientWith(() => done, options);
+    await shop.logIn(tokens('B'));
+    await shop.call.POST('/v1/orders', order);
+    expect(bearers('POST')).toStrictEqual(['Bearer access-B']);
+    expect(renewals()).toEqual([]);
+    expect(kept).toStrictEqual(['access-A', 'access-B']);
+  });
+
   it.each<[string, Reaction]>([
     ['has succeeded', { status: 200, body: tokens('A2') }],
     ['is refused', refused(401, 'unauthenticated')],

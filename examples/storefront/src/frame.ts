@@ -1,8 +1,10 @@
 // What surrounds every page: the bar of the demo, the header, and the footer.
+import { categoryLink, mainCategories } from './categories.ts';
 import { h, icon } from './dom.ts';
 import { chooseLanguage, chooseTheme, shownTheme } from './preferences.ts';
 import { navigate } from './router.ts';
 import { isLoggedIn, onSession, shop } from './shop.ts';
+import { later } from './states.ts';
 import { t } from './texts.ts';
 
 const icons = {
@@ -37,6 +39,9 @@ function header(onLanguage: () => void): HTMLElement {
       themeButton(),
       accountLink(),
       cartLink(),
+    ]),
+    h('nav', { class: 'sections', 'aria-label': t.sections }, [
+      later(mainCategories(), h('span', {}, '\u00a0'), (names) => names.map((name) => categoryLink(name))),
     ]),
   ]);
 }
@@ -121,5 +126,19 @@ function cartLink(): HTMLElement {
 }
 
 function footer(): HTMLElement {
-  return h('footer', { class: 'bottom' }, h('p', {}, t.shopName));
+  const links = [
+    ['/search', t.allProducts],
+    ['/cart', t.cart],
+    ['/orders', t.orders],
+    ['/account', t.account],
+  ] as const;
+  return h('footer', { class: 'bottom' }, [
+    h('strong', {}, t.shopName),
+    h(
+      'nav',
+      { 'aria-label': t.shopName },
+      links.map(([address, text]) => h('a', { href: address }, text)),
+    ),
+    h('p', {}, t.about),
+  ]);
 }

@@ -37,11 +37,10 @@ export function productCard(product: Listed, isFirst = false): HTMLLIElement {
   return h('li', { class: 'card' }, [
     h('div', { class: 'frame' }, pictureOf(product, isFirst), stockBadge(product)),
     h('h3', {}, h('a', { href: `/p/${id}`, dir: 'auto' }, name)),
-    h('p', { class: 'brand', dir: 'auto' }, brand),
+    h('p', { class: 'brand' }, h('bdi', {}, brand), variant !== undefined && ` · ${t.versions}`),
     h('p', { class: 'facts' }, [
       h('strong', {}, money(price, currency)),
       rating === undefined ? undefined : stars(rating),
-      variant === undefined ? undefined : h('span', { class: 'muted' }, t.versions),
     ]),
   ]);
 }

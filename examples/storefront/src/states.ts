@@ -1,6 +1,6 @@
 // What a page shows when it has nothing else to show: it is loading, empty, refused, offline or not found.
 import { isShopError } from '@shop/client';
-import { type Child, h } from './dom.ts';
+import { type Child, h, replaceContent } from './dom.ts';
 import { t } from './texts.ts';
 
 /** Grey blocks in place of the content. Their sizes are those of the content, so that nothing moves later. */
@@ -28,14 +28,24 @@ export function notice(kind: 'info' | 'success' | 'warning' | 'danger', ...child
 }
 
 /**
- * Shows a part of a page when its data is there. A part that fails is left out, because the page is complete without it.
+ * Shows a part of a page when its data is there.
  * @param placeholder is shown until then, in the size of the part
+ * @param failed what is shown without the data; nothing by default, because the page is complete without the part
  */
-export function later<Data>(data: Promise<Data>, placeholder: HTMLElement, show: (data: Data) => Child): HTMLElement {
-  const part = h('div', {}, placeholder);
+export function later<Data>(
+  data: Promise<Data>,
+  placeholder: HTMLElement,
+  show: (data: Data) => Child,
+  failed: (error: unknown) => Child = () => undefined,
+): HTMLElement {
+  const part = h('div', { class: 'part', 'aria-busy': 'true' }, placeholder);
+  const put = (content: Child): void => {
+    part.removeAttribute('aria-busy');
+    replaceContent(part, content);
+  };
   data.then(
-    (given) => part.replaceChildren(h('div', {}, show(given))),
-    () => part.remove(),
+    (given) => put(show(given)),
+    (error: unknown) => put(failed(error)),
   );
   return part;
 }

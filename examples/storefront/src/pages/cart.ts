@@ -39,7 +39,7 @@ export async function cartPage({ signal }: Address): Promise<View> {
 function cart(state: CartState, products: ReadonlyMap<string, Shown>): HTMLElement {
   const { items, quote, error } = state;
   if (items.length === 0) {
-    return message(t.cart, t.cartEmpty, h('a', { class: 'button primary', href: '/' }, t.toHome));
+    return message(t.cartEmptyTitle, t.cartEmpty, h('a', { class: 'button primary', href: '/' }, t.toHome));
   }
   const problems = quote?.problems ?? [];
   const faults = problems.flatMap(({ errors = [] }) => errors);

@@ -1,55 +1,56 @@
-// The start page: categories, new products, and what others like.
-import { h } from '../dom.ts';
-import { categoryName } from '../names.ts';
+// The start page: categories, new products, and what others like. The text is there at once, the rest follows.
+import { categoryLink, mainCategories } from '../categories.ts';
+import { type Child, h } from '../dom.ts';
 import { categoryPicture } from '../pictures.ts';
-import { listFields, productList, productsLoading } from '../product-list.ts';
-import type { Address, View } from '../router.ts';
+import { type Listed, listFields, productList, productsLoading } from '../product-list.ts';
+import { type Address, refresh, type View } from '../router.ts';
 import { shop } from '../shop.ts';
-import { later } from '../states.ts';
+import { later, refusedView } from '../states.ts';
 import { t } from '../texts.ts';
 
 export async function homePage({ signal }: Address): Promise<View> {
   // One product stands for all versions of itself.
-  const criteria = { lead: true };
-  const sort = [{ field: 'createdAt', direction: 'desc' }] as const;
+  const newest = shop.products.page(
+    { lead: true },
+    { limit: 8, fields: listFields, sort: [{ field: 'createdAt', direction: 'desc' }], signal },
+  );
   const liked = shop.products.page(
-    { ...criteria, inStock: true, rating: { gte: 4 } },
+    { lead: true, inStock: true, rating: { gte: 4 } },
     { limit: 4, fields: listFields, sort: [{ field: 'rating', direction: 'desc' }], signal },
   );
-  const found = await shop.products.page(criteria, {
-    limit: 8,
-    fields: listFields,
-    sort,
-    facets: ['category'],
-    signal,
-  });
-  const categories = (found.facets?.category ?? []).slice(0, 6).map(({ value }) => value);
-  return {
-    title: '',
-    keep: true,
-    content: h('div', { class: 'page home' }, [
-      h('section', { class: 'hero' }, [h('h1', {}, t.welcome), h('p', { class: 'lead' }, t.welcomeText)]),
-      h('section', { 'aria-labelledby': 'categories' }, [
-        h('h2', { id: 'categories', class: 'unseen' }, t.sections),
-        h(
-          'ul',
-          { class: 'categories' },
-          categories.map((name) => categoryCard(name)),
-        ),
-      ]),
-      h('section', { 'aria-labelledby': 'new' }, [h('h2', { id: 'new' }, t.newProducts), productList(found.items)]),
-      later(liked, productsLoading(4), ({ items }) => {
-        if (items.length === 0) return undefined;
-        return h('section', { 'aria-labelledby': 'liked' }, [
-          h('h2', { id: 'liked' }, t.likedProducts),
-          productList(items),
-        ]);
-      }),
+  const content = h('div', { class: 'home' }, [
+    h('section', { class: 'hero' }, [
+      h('h1', {}, t.welcome),
+      h('p', { class: 'lead' }, t.welcomeText),
+      h('a', { class: 'button primary', href: '/search' }, t.allProducts),
     ]),
-  };
+    h('div', { class: 'page' }, [
+      h('h2', { class: 'unseen' }, t.sections),
+      later(mainCategories(), categoriesLoading(), categories),
+      later(
+        newest,
+        productsLoading(8),
+        ({ items }) => products(t.newProducts, items),
+        (error) => {
+          return refusedView(error, refresh, signal).content;
+        },
+      ),
+      later(liked, productsLoading(4), ({ items }) => products(t.likedProducts, items)),
+    ]),
+  ]);
+  return { title: '', content, keep: true };
 }
 
-function categoryCard(category: string): HTMLElement {
-  const name = h('span', { dir: 'auto' }, categoryName(category));
-  return h('li', {}, h('a', { href: `/c/${encodeURIComponent(category)}` }, categoryPicture(category, true), name));
+function categories(names: readonly string[]): HTMLElement {
+  const cards = names.map((name) => h('li', {}, categoryLink(name, categoryPicture(name, true))));
+  return h('ul', { class: 'categories' }, cards);
+}
+
+function categoriesLoading(): HTMLElement {
+  const blocks = Array.from({ length: 6 }, () => h('div', {}, h('div', { class: 'picture' }), h('span', {}, '\u00a0')));
+  return h('div', { class: 'categories', 'aria-hidden': 'true' }, blocks);
+}
+
+function products(title: string, items: readonly Listed[]): Child {
+  return items.length > 0 && h('section', {}, h('h2', {}, title), productList(items));
 }

@@ -55,13 +55,15 @@ async function listing({ path, query, signal }: Address, given: ProductCriteria,
   showRest(found.pagination);
   const count = (found.facets?.category ?? []).reduce((sum, each) => sum + Number.parseInt(String(each.count), 10), 0);
   const content = h('div', { class: 'page listing' }, [
-    h('header', {}, h('h1', { dir: 'auto' }, title), h('p', { class: 'muted', role: 'status' }, t.productCount(count))),
-    all !== undefined && filters(path, query, offered.facets ?? {}, all.currency ?? ''),
-    h('div', { class: 'results' }, [
+    h(
+      'header',
+      {},
+      h('h1', { dir: 'auto' }, title),
+      h('p', { class: 'muted', role: 'status' }, t.productCount(count)),
       all !== undefined && sortSelect(path, query),
-      found.items.length > 0 ? list : nothingFound(path, query),
-      rest,
-    ]),
+    ),
+    all !== undefined && filters(path, query, offered.facets ?? {}, all.currency ?? ''),
+    h('div', { class: 'results' }, [found.items.length > 0 ? list : nothingFound(path, query), rest]),
   ]);
   return { title, content, keep: true };
 }

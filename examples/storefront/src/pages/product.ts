@@ -24,16 +24,15 @@ export async function productPage({ id, signal }: Address): Promise<View> {
     h('div', { class: 'buy' }, [
       h('p', { class: 'brand' }, h('a', { href: `/search?${new URLSearchParams({ brand })}`, dir: 'auto' }, brand)),
       h('h1', { dir: 'auto' }, name),
-      rating !== undefined && stars(rating),
-      h('p', { class: 'price' }, money(price, currency)),
+      h('p', { class: 'facts' }, [
+        h('strong', { class: 'price' }, money(price, currency)),
+        rating !== undefined && stars(rating),
+      ]),
+      description !== undefined && h('p', { dir: 'auto' }, description),
       versionChoice(product),
       stockState(product),
       addForm(product),
       later(deliveryOf(product, signal), h('p', { class: 'delivery' }, '\u00a0'), (text) => text),
-    ]),
-    h('div', { class: 'about' }, [
-      description !== undefined &&
-        h('section', {}, h('h2', {}, t.description), h('p', { class: 'prose', dir: 'auto' }, description)),
       attributeTable(product),
     ]),
     later(similarTo(product, signal), productsLoading(4), (items) => {
@@ -98,7 +97,7 @@ function attributeTable({ attributes = {}, weight }: Product): Child {
     .map(([name, value]) => [attributeName(name), attributeValue(value)] as const);
   if (weight !== undefined) rows.push([t.weight, `${number(weight)} kg`]);
   if (rows.length === 0) return undefined;
-  return h('section', {}, [
+  return h('section', { class: 'details' }, [
     h('h2', {}, t.details),
     h(
       'dl',
