@@ -82,7 +82,7 @@ export function overviewHtml(chapters: readonly Chapter[], tags: readonly Tag[],
     return `<li><a href="/docs/reference#${anchor(tag)}">${escapeHtml(tag)}</a></li>`;
   });
   const events = services.map((service) => {
-    return `<li><a href="/docs/asyncapi/${service}.json" download>AsyncAPI document of ${service}</a></li>`;
+    return `<li><a href="/docs/asyncapi/${service}.json" download>AsyncAPI of ${service}</a></li>`;
   });
   return `<main id="content" class="page">
 <div class="hero">
