@@ -97,15 +97,19 @@ describe('the page of e-mails of npm start', () => {
       const shop = await wiring(given);
       return [hasMailPages(shop), (await shopProcesses(shop))[0]?.environment.PASSWORD_RESET_URL];
     };
-    expect(await addressed({ TRUSTED_PROXIES: '0' })).toEqual([true, expect.stringContaining('/mail/reset-password')]);
+    expect(await addressed({ TRUSTED_PROXIES: '0' })).toEqual([true, expect.stringContaining('/reset#token=')]);
     expect(await addressed({ TRUSTED_PROXIES: '1' })).toEqual([false, undefined]);
   });
 
-  it('e-mails link to pages of npm start, unless the operator has set other links', async () => {
+  it('e-mails link to the storefront, or without it to pages of npm start, unless the operator has set other links', async () => {
     const own = 'https://shop.example/reset#token={token}';
     expect(await gatewayOf({ PASSWORD_RESET_URL: own })).toMatchObject({
-      EMAIL_VERIFICATION_URL: 'http://localhost:8080/mail/verify-email#token={token}',
+      EMAIL_VERIFICATION_URL: 'http://localhost:8080/verify-email#token={token}',
       PASSWORD_RESET_URL: own,
+    });
+    expect(await gatewayOf({ STOREFRONT: 'off' })).toMatchObject({
+      EMAIL_VERIFICATION_URL: 'http://localhost:8080/mail/verify-email#token={token}',
+      PASSWORD_RESET_URL: 'http://localhost:8080/mail/reset-password#token={token}',
     });
   });
 });

@@ -62,7 +62,7 @@ export async function shopProcesses(wiring: Wiring): Promise<ShopProcess[]> {
       JWT_ISSUER: gateway,
       JWT_AUDIENCE: 'shop',
       JWKS_URL: `${addressOf(serviceNames.indexOf('accounts'))}/.well-known/jwks.json`,
-      ...(hasMailPages(wiring) && linksOfEmails(`${gateway}/mail`)),
+      ...(hasMailPages(wiring) && linksOfEmails(gateway, given.STOREFRONT !== 'off')),
     }),
     ...Object.fromEntries(serviceNames.map((name, index) => [`${name.toUpperCase()}_URL`, addressOf(index)])),
   };
@@ -117,12 +117,13 @@ export function hasMailPages(wiring: Wiring): boolean {
   return mailFolder(wiring) !== undefined && isReachableOnLoopback(wiring.settings) && proxies === 0;
 }
 
-/** Returns links to the gateway's pages for the tokens of e-mails, which replace those of a storefront. */
-function linksOfEmails(pages: string): NodeJS.ProcessEnv {
+/** Returns links to the pages for the tokens of e-mails: those of the storefront, or without it those of the gateway. */
+function linksOfEmails(gateway: string, hasStorefront: boolean): NodeJS.ProcessEnv {
+  const pages = hasStorefront ? gateway : `${gateway}/mail`;
   return {
     EMAIL_VERIFICATION_URL: `${pages}/verify-email#token={token}`,
     EMAIL_CHANGE_UNDO_URL: `${pages}/undo-email-change#token={token}`,
-    PASSWORD_RESET_URL: `${pages}/reset-password#token={token}`,
+    PASSWORD_RESET_URL: `${pages}/${hasStorefront ? 'reset' : 'reset-password'}#token={token}`,
   };
 }
 

@@ -1,6 +1,7 @@
 // The storefront: its addresses, and the page of each one.
 import { h } from './dom.ts';
 import { frame } from './frame.ts';
+import { ownRoutes } from './own-routes.ts';
 import { cartPage } from './pages/cart.ts';
 import { homePage } from './pages/home.ts';
 import { categoryPage, searchPage } from './pages/listing.ts';
@@ -11,13 +12,13 @@ import { skeleton } from './states.ts';
 
 const list = () => skeleton('title', 'block');
 
-/** A page that few visitors open is loaded when it is needed: `page: async (a) => (await import('./x.ts')).xPage(a)`. */
 const routes: readonly Route[] = [
   { path: /^\/$/, page: homePage, loading: () => skeleton('hero', 'block') },
   { path: /^\/c\/([^/]+)$/, page: categoryPage, loading: list },
   { path: /^\/search$/, page: searchPage, loading: list },
   { path: /^\/p\/([^/]+)$/, page: productPage, loading: () => skeleton('half', 'half') },
   { path: /^\/cart$/, page: cartPage, loading: list },
+  ...ownRoutes,
 ];
 
 const main = h('main', { id: 'content', tabindex: -1 });

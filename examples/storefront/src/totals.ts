@@ -5,7 +5,7 @@ import { money, number } from './format.ts';
 import { t } from './texts.ts';
 
 type Amounts = Pick<Quote, 'currency' | 'totalCost'> &
-  Partial<Pick<Quote, 'shipping' | 'discounts' | 'taxes' | 'pricesIncludeTax'>> & {
+  Partial<Pick<Quote, 'shipping' | 'discounts' | 'taxes' | 'pricesIncludeTax' | 'taxExempt'>> & {
     readonly itemsSummary: readonly { readonly lineTotal: number }[];
   };
 
@@ -15,6 +15,7 @@ export function totals({
   discounts = [],
   taxes = [],
   pricesIncludeTax,
+  taxExempt,
   totalCost,
   currency,
 }: Amounts): HTMLElement {
@@ -29,10 +30,11 @@ export function totals({
   };
   return h('dl', { class: 'totals' }, [
     row(t.products, sum),
-    discounts.map(({ name, amount }) => row(name, -amount, 'discount')),
+    discounts.map(({ name, code, amount }) => row(code === undefined ? name : `${name}: ${code}`, -amount, 'discount')),
     shipping && row(`${t.shipping}: ${shipping.name[t.language] ?? shipping.name.en ?? ''}`, shipping.price, 'free'),
     !pricesIncludeTax && taxes.map((each) => row(tax(each), each.amount)),
     row(t.total, totalCost, 'total'),
     pricesIncludeTax && taxes.map((each) => row(tax(each), each.amount, 'included')),
+    taxExempt && h('div', { class: 'included' }, h('dt', {}, t.taxExempt)),
   ]);
 }

@@ -1,7 +1,11 @@
 // Die deutschen Texte.
+import { deAccount } from './de-account.ts';
+import { deOrders } from './de-orders.ts';
 import type { Texts } from './en.ts';
 
 export const de: Texts = {
+  ...deAccount,
+  ...deOrders,
   language: 'de',
   shopName: 'Shop',
   skip: 'Zum Inhalt',

@@ -1,5 +1,10 @@
 // The English texts. A text with values is a function. `de.ts` has the same keys.
+import { enAccount } from './en-account.ts';
+import { enOrders } from './en-orders.ts';
+
 export const en = {
+  ...enAccount,
+  ...enOrders,
   language: 'en',
   shopName: 'Shop',
   skip: 'To the content',

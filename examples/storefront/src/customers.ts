@@ -1,0 +1,31 @@
+// Pages of customers who are logged in. Others come to the log-in first, and then back.
+import { isShopError } from '@shop/client';
+import { navigate, type Page } from './router.ts';
+import { isLoggedIn } from './shop.ts';
+
+/** Returns the page, which leads to the log-in when nobody is logged in. */
+export function forCustomers(page: Page): Page {
+  return async (address) => {
+    if (isLoggedIn()) {
+      try {
+        return await page(address);
+      } catch (error) {
+        if (!isShopError(error) || error.status !== 401) throw error;
+      }
+    }
+    navigate(withReturn('/log-in', location.pathname + location.search), { replace: true });
+    // The page of the log-in is shown instead.
+    return new Promise(() => {});
+  };
+}
+
+/** Returns an address that leads back to another one afterwards. */
+export function withReturn(address: string, next: string): string {
+  return `${address}?${new URLSearchParams({ next })}`;
+}
+
+/** Returns the address to which a page leads back. An address on another host is ignored. */
+export function returnAddress(query: URLSearchParams): string {
+  const next = query.get('next') ?? '';
+  return /^\/(?![/\\])/.test(next) ? next : '/';
+}

@@ -1,0 +1,8 @@
+// The pages that are loaded together.
+export { accountPage } from './account.ts';
+export { checkoutPage } from './checkout.ts';
+export { resetPage, undoPage, verifyPage } from './e-mail-links.ts';
+export { logInPage } from './log-in.ts';
+export { orderPage } from './order.ts';
+export { ordersPage } from './orders.ts';
+export { registerPage } from './register.ts';
