@@ -43,7 +43,7 @@ describe('watched sources', () => {
 
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'shop-watch-'));
-    for (const folder of ['shared', 'services/orders/src', 'gateway', 'web', 'docs'])
+    for (const folder of ['shared', 'services/orders/src', 'gateway', 'web', 'docs', 'client', 'examples'])
       await mkdir(join(root, folder), { recursive: true });
     await writeFile(join(root, 'services/orders/src/main.ts'), 'first');
     stop = watchSources(root, (files) => reported.push(...files));

@@ -22,9 +22,9 @@ const sorts = {
 type SortName = keyof typeof sorts;
 
 /** Returns the order of the address; by default the best matches of a search first, and otherwise the newest. */
-export function sortOf(query: URLSearchParams): (typeof sorts)[SortName][] {
+export function sortOf(query: URLSearchParams): (typeof sorts)[SortName] | undefined {
   const name = query.get('sort') ?? (query.has('q') ? '' : 'new');
-  return Object.hasOwn(sorts, name) ? [sorts[name as SortName]] : [];
+  return Object.hasOwn(sorts, name) ? sorts[name as SortName] : undefined;
 }
 
 export function sortSelect(path: string, query: URLSearchParams): HTMLElement {

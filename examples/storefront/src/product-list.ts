@@ -2,6 +2,7 @@
 import type { Product } from '@shop/client';
 import { type Child, h } from './dom.ts';
 import { money, number } from './format.ts';
+import { attributeName } from './names.ts';
 import { pictureOf } from './pictures.ts';
 import { t } from './texts.ts';
 
@@ -37,7 +38,12 @@ export function productCard(product: Listed, isFirst = false): HTMLLIElement {
   return h('li', { class: 'card' }, [
     h('div', { class: 'frame' }, pictureOf(product, isFirst), stockBadge(product)),
     h('h3', {}, h('a', { href: `/p/${id}`, dir: 'auto' }, name)),
-    h('p', { class: 'brand' }, h('bdi', {}, brand), variant !== undefined && ` · ${t.versions}`),
+    h(
+      'p',
+      { class: 'brand' },
+      h('bdi', {}, brand),
+      variant !== undefined && ` · ${Object.keys(variant.options).map(attributeName).join(', ')}`,
+    ),
     h('p', { class: 'facts' }, [
       h('strong', {}, money(price, currency)),
       rating === undefined ? undefined : stars(rating),

@@ -65,7 +65,8 @@ export function refusedView(
   signal: AbortSignal,
 ): { title: string; content: HTMLElement } {
   // An id that no product can have is refused as invalid.
-  if (isShopError(error) && (error.status === 404 || error.status === 400)) return notFoundView();
+  const isInvalidId = isShopError(error) && error.status === 400 && error.operation.startsWith('get');
+  if (isInvalidId || (isShopError(error) && error.status === 404)) return notFoundView();
   const again = h('button', { type: 'button', class: 'primary', onclick: retry }, t.tryAgain);
   if (!isShopError(error)) {
     addEventListener('online', retry, { once: true, signal });

@@ -119,8 +119,8 @@ function line(
       product?.variant &&
         h('p', { class: 'muted', dir: 'auto' }, Object.values(product.variant.options).map(attributeValue).join(', ')),
       product && h('p', { class: 'muted' }, money(product.price, product.currency)),
-      fault && notice('warning', faultText(fault), adjust(fault, productId)),
     ]),
+    fault && notice('warning', h('span', {}, faultText(fault)), adjust(fault, productId)),
     h('div', { class: 'stepper' }, step('−', t.less, quantity - 1), input, step('+', t.moreUnits, quantity + 1)),
     h('strong', { class: 'amount' }, priced && quote ? money(priced.lineTotal, quote.currency) : ''),
     h(
@@ -147,5 +147,5 @@ function faultText({ available, detail }: LineFault): string {
 function adjust({ available = 0 }: LineFault, productId: string): Child {
   if (typeof available !== 'number' || available === 0) return undefined;
   const take = (): void => void shop.cart.set(productId, available).catch(() => {});
-  return [' ', h('button', { type: 'button', id: `take-${productId}`, onclick: take }, t.takeAvailable(available))];
+  return h('button', { type: 'button', id: `take-${productId}`, onclick: take }, t.takeAvailable(available));
 }

@@ -23,7 +23,8 @@ export async function searchPage(address: Address): Promise<View> {
 async function listing({ path, query, signal }: Address, given: ProductCriteria, title: string): Promise<View> {
   const scope: ProductCriteria = { ...given, lead: true };
   const criteria: ProductCriteria = { ...scope, ...criteriaOf(query) };
-  const options = { limit, fields: listFields, sort: sortOf(query), signal };
+  const sort = sortOf(query);
+  const options = { limit, fields: listFields, ...(sort && { sort: [sort] }), signal };
   const [found, offered] = await Promise.all([
     shop.products.page(criteria, { ...options, facets: ['category'] }),
     // The filters offer what there is without them.
