@@ -12,7 +12,8 @@ const folder = fileURLToPath(new URL('../../examples/storefront', import.meta.ur
 const packages = { '@shop/client': fileURLToPath(new URL('../../client/src/index.ts', import.meta.url)) };
 
 /** The addresses of its pages. */
-const pageAddress = /^\/(?:c\/[^/]+|p\/[^/]+|search|cart|checkout|orders(?:\/[^/]+)?|account|log-in|register|reset|verify-email|undo-email-change)?$/;
+const pageAddress =
+  /^\/(?:c\/[^/]+|p\/[^/]+|search|cart|checkout|orders(?:\/[^/]+)?|account|log-in|register|reset|verify-email|undo-email-change)?$/;
 
 const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https: data:; " +

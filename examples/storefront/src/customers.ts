@@ -1,11 +1,12 @@
 // Pages of customers who are logged in. Others come to the log-in first, and then back.
 import { isShopError } from '@shop/client';
 import { navigate, type Page } from './router.ts';
-import { isLoggedIn } from './shop.ts';
+import { isLoggedIn, sessionRead } from './shop.ts';
 
 /** Returns the page, which leads to the log-in when nobody is logged in. */
 export function forCustomers(page: Page): Page {
   return async (address) => {
+    await sessionRead;
     if (isLoggedIn()) {
       try {
         return await page(address);

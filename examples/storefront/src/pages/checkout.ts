@@ -7,13 +7,13 @@ import { h } from '../dom.ts';
 import { checkRequired, clearFaults, showRefusal, valuesOf } from '../forms.ts';
 import { productsOf } from '../lines.ts';
 import { type Address, navigate, type View } from '../router.ts';
-import { cartRead, isLoggedIn, shop } from '../shop.ts';
+import { cartRead, isLoggedIn, sessionRead, shop } from '../shop.ts';
 import { message, notice } from '../states.ts';
 import { t } from '../texts.ts';
 import { deliveryChoice, orderSummary } from './checkout-parts.ts';
 
 export async function checkoutPage({ signal }: Address): Promise<View> {
-  await cartRead;
+  await Promise.all([cartRead, sessionRead]);
   const { items, terms, isOrdering } = shop.cart.state;
   if (items.length === 0) return { title: t.checkout, content: emptyCheckout() };
   const account = isLoggedIn() ? await shop.me() : undefined;
