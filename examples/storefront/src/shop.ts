@@ -7,9 +7,11 @@ const channel = new BroadcastChannel(key);
 const listeners = new Set<() => void>();
 let tokens = takeOver();
 
-/** The storefront and the shop have one address. A storefront on another host names the address of the shop here. */
+/** The address of the shop. On another host, the page names it. */
+const address = document.querySelector<HTMLMetaElement>('meta[name="shop"]')?.content ?? location.origin;
+
 export const shop = createShop({
-  baseUrl: location.origin,
+  baseUrl: address,
   ...(tokens && { tokens }),
   onTokens(next) {
     const isNews = next?.refresh_token !== tokens?.refresh_token;

@@ -57,7 +57,9 @@ function cart(state: CartState, products: ReadonlyMap<string, Shown>): HTMLEleme
     h('section', { class: 'summary', 'aria-label': t.summary }, [
       general.map(({ detail }) => notice('warning', detail)),
       error !== undefined && notice('danger', explain(error)),
-      quote === undefined ? h('div', { class: 'totals loading', 'aria-busy': error === undefined }) : totals(quote),
+      quote === undefined
+        ? h('div', { class: 'totals loading', 'aria-busy': error === undefined && 'true' })
+        : totals(quote),
       h(
         'a',
         {
