@@ -21,7 +21,13 @@ async function load(): Promise<readonly string[]> {
   return names.sort((one, other) => categoryName(one).localeCompare(categoryName(other)));
 }
 
+/** Returns the address of a category. The gateway refuses an encoded slash in a path, so such a name is in the query. */
+export function categoryAddress(category: string): string {
+  const isPlain = !/[/\\%]/.test(category) && category !== '.' && category !== '..';
+  return isPlain ? `/c/${encodeURIComponent(category)}` : `/search?${new URLSearchParams({ category })}`;
+}
+
 export function categoryLink(category: string, ...children: readonly HTMLElement[]): HTMLAnchorElement {
   const name = h('span', { dir: 'auto' }, categoryName(category));
-  return h('a', { href: `/c/${encodeURIComponent(category)}` }, children, name);
+  return h('a', { href: categoryAddress(category) }, children, name);
 }

@@ -32,7 +32,7 @@ function demoBar(): HTMLElement[] {
 
 function header(onLanguage: () => void): HTMLElement {
   return h('header', { class: 'top' }, [
-    h('a', { class: 'logo', href: '/' }, t.shopName),
+    h('a', { class: 'logo', href: '/' }, logo(), t.shopName),
     searchForm(),
     h('nav', { class: 'own', 'aria-label': t.account }, [
       languageButton(onLanguage),
@@ -46,12 +46,18 @@ function header(onLanguage: () => void): HTMLElement {
   ]);
 }
 
+function logo(): HTMLElement {
+  const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? '';
+  return h('img', { src: icon, alt: '', width: 28, height: 28 });
+}
+
 function searchForm(): HTMLElement {
   const input = h('input', {
     type: 'search',
     name: 'q',
     'aria-label': t.searchProducts,
     placeholder: t.searchProducts,
+    value: new URLSearchParams(location.search).get('q') ?? '',
     autocomplete: 'off',
     enterkeyhint: 'search',
     maxlength: 200,
@@ -70,18 +76,7 @@ function languageButton(onLanguage: () => void): HTMLElement {
     chooseLanguage(other);
     onLanguage();
   };
-  return h(
-    'button',
-    {
-      type: 'button',
-      class: 'plain',
-      lang: other,
-      title: t.otherLanguage,
-      'aria-label': t.otherLanguage,
-      onclick: change,
-    },
-    other.toUpperCase(),
-  );
+  return h('button', { type: 'button', class: 'plain', lang: other, onclick: change }, t.otherLanguage);
 }
 
 function themeButton(): HTMLElement {

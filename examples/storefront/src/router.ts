@@ -109,14 +109,12 @@ async function show(how: 'first' | 'link' | 'back' | 'refresh'): Promise<void> {
   const address: Address = { path: location.pathname, id, query: new URLSearchParams(location.search), signal };
   const focused = document.activeElement?.id ?? '';
   const isSame = shown?.path === location.pathname;
-  const wait = setTimeout(
-    () => {
-      // Other filters change what is there, and the focus stays.
-      if (isSame) main.setAttribute('aria-busy', 'true');
-      else main.replaceChildren(route?.loading() ?? '');
-    },
-    how === 'first' ? 0 : patience,
-  );
+  main.setAttribute('aria-busy', 'true');
+  // Other filters change what is there, and the focus stays.
+  const showLoading = (): void => {
+    if (!isSame) main.replaceChildren(route?.loading() ?? '');
+  };
+  const wait = setTimeout(showLoading, how === 'first' ? 0 : patience);
   const view = await (route?.page(address) ?? Promise.resolve(notFoundView())).catch((error: unknown) => {
     return refusedView(error, () => void show('refresh'), signal);
   });

@@ -25,7 +25,7 @@ describe('the storefront', () => {
   it.each([
     '/',
     '/c/kitchen',
-    '/c/Audio%20%2F%20Speaker',
+    '/c/caf%C3%A9',
     '/search?q=lamp',
     '/p/01931f70-6a10-7b52-9c3e-2f4d8e6a0b01',
     '/cart',

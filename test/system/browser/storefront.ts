@@ -2,6 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from '@jest/globals';
+import { eventually } from '@shop/shared/testing';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { launchShop, type StartedShop } from '../../../cli/test/started-shop.ts';
 import { startChromium } from './chromium.ts';
@@ -50,5 +52,5 @@ export async function openStorefront(): Promise<Storefront> {
 /** Waits until no part of the page is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main h1').waitFor();
-  await page.waitForFunction("document.querySelector('[aria-busy=true]') === null");
+  await eventually(async () => expect(await page.locator('[aria-busy=true]').count()).toBe(0));
 }

@@ -17,7 +17,9 @@ export async function categoryPage(address: Address): Promise<View> {
 
 export async function searchPage(address: Address): Promise<View> {
   const q = address.query.get('q')?.trim() ?? '';
-  return listing(address, q === '' ? {} : { q: q.slice(0, 200) }, q === '' ? t.allProducts : t.found(q));
+  const [category, ...others] = address.query.getAll('category');
+  const all = category === undefined || others.length > 0 ? t.allProducts : categoryName(category);
+  return listing(address, q === '' ? {} : { q: q.slice(0, 200) }, q === '' ? all : t.found(q));
 }
 
 async function listing({ path, query, signal }: Address, given: ProductCriteria, title: string): Promise<View> {
@@ -64,7 +66,11 @@ async function listing({ path, query, signal }: Address, given: ProductCriteria,
       all !== undefined && sortSelect(path, query),
     ),
     all !== undefined && filters(path, query, offered.facets ?? {}, all.currency ?? ''),
-    h('div', { class: 'results' }, [found.items.length > 0 ? list : nothingFound(path, query), rest]),
+    h('div', { class: 'results' }, [
+      h('h2', { class: 'unseen' }, t.products),
+      found.items.length > 0 ? list : nothingFound(path, query),
+      rest,
+    ]),
   ]);
   return { title, content, keep: true };
 }

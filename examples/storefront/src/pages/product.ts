@@ -1,5 +1,6 @@
 // One product: pictures, versions, price, stock, and similar products.
 import type { Product } from '@shop/client';
+import { categoryAddress } from '../categories.ts';
 import { type Child, h, replaceContent } from '../dom.ts';
 import { money, number } from '../format.ts';
 import { attributeName, attributeValue, categoryName } from '../names.ts';
@@ -18,7 +19,7 @@ export async function productPage({ id, signal }: Address): Promise<View> {
   const content = h('div', { class: 'page product' }, [
     h('nav', { class: 'path', 'aria-label': t.path }, [
       h('a', { href: '/' }, t.home),
-      h('a', { href: `/c/${encodeURIComponent(category)}`, dir: 'auto' }, categoryName(category)),
+      h('a', { href: categoryAddress(category), dir: 'auto' }, categoryName(category)),
     ]),
     h('div', { class: 'gallery' }, pictures),
     h('div', { class: 'buy' }, [
@@ -39,7 +40,7 @@ export async function productPage({ id, signal }: Address): Promise<View> {
       return items.length > 0 && h('section', { class: 'similar' }, h('h2', {}, t.similar), productList(items));
     }),
   ]);
-  return { title: name, content };
+  return { title: name, content, keep: true };
 }
 
 function stockState({ inStock, status }: Product): HTMLElement {

@@ -38,7 +38,7 @@ export const en = {
   likedProducts: 'Rated highly, in stock',
   rated: (rating: string) => `Rated ${rating} of 5`,
   soldOut: 'Sold out',
-  backorder: 'To order',
+  backorder: 'On back order',
 
   allProducts: 'All products',
   found: (q: string) => `Results for “${q}”`,
