@@ -55,7 +55,7 @@ export function afterFailure(
   const isOver = failedFor >= longestFailure;
   const isUnverified = state.status === 'unverified';
   const isSuspended = !isUnverified && (isOver || state.status === 'suspended');
-  const isPaused = isAlone || isSuspended || failures >= troubleAfter;
+  const isPaused = isAlone || failures >= troubleAfter;
   const pause = isSuspended ? pingEvery : pauseAfter(isAlone ? failures : failures - troubleAfter + 1);
   // An attempt at the time of the next stage lets the owner be told in time.
   const next = stages.find(({ hours }) => failedFor < hours * hour);

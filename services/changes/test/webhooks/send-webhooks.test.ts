@@ -24,6 +24,11 @@ const attemptsOf = async (id: string) => {
   return rows;
 };
 
+async function isPlaced(subject: string): Promise<boolean> {
+  const { database } = shop.services.service('changes');
+  return (await database.query('SELECT FROM changes WHERE subject = $1 AND position > 0', [subject])).rowCount === 1;
+}
+
 it('a new webhook gets a ping, and then the changes of each subject in their order, signed with its secret', async () => {
   const receiver = await shop.receiver();
   const { id, secret } = await shop.add(receiver.url);
@@ -180,6 +185,10 @@ it('with 100 parked subjects the cursor waits, and goes on when they are deliver
   }, 20_000);
   const { position } = await shop.stateOf(id);
   const [last = ''] = await shop.create(1);
+  await eventually(async () => expect(await isPlaced(last)).toBe(true));
+  const sent = receiver.requests.length;
+  await shop.hurry(id);
+  await eventually(() => expect(receiver.requests.length).toBeGreaterThanOrEqual(sent + 100));
   const missing = products.filter((one) => !receiver.changes().some(({ event }) => event.subject === one));
   expect(missing.length).toBeGreaterThan(0);
   expect(await shop.parkedOf(id)).toBeLessThan(200);
