@@ -95,7 +95,8 @@ function followLink(event: MouseEvent): void {
 
 async function show(how: 'first' | 'link' | 'back' | 'refresh'): Promise<void> {
   const key = keyNow();
-  leave.abort();
+  // An abort costs time at the first view, when there is nothing to leave.
+  if (how !== 'first') leave.abort();
   leave = new AbortController();
   const { signal } = leave;
   const before = how === 'back' ? kept.get(key) : undefined;

@@ -1,4 +1,8 @@
 // The pages that are loaded together.
+
+import { own } from '../texts/own.ts';
+import { addTexts } from '../texts.ts';
+
 export { accountPage } from './account.ts';
 export { checkoutPage } from './checkout.ts';
 export { resetPage, undoPage, verifyPage } from './e-mail-links.ts';
@@ -6,3 +10,5 @@ export { logInPage } from './log-in.ts';
 export { orderPage } from './order.ts';
 export { ordersPage } from './orders.ts';
 export { registerPage } from './register.ts';
+
+addTexts(own);

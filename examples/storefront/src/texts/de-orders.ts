@@ -34,7 +34,6 @@ export const deOrders: typeof enOrders = {
   codeApplied: (code) => `${code} ist eingelöst`,
   codeUnused: (code) => `${code} bleibt unbenutzt, weil ein anderer Rabatt mehr spart.`,
   lines: 'Produkte',
-  taxExempt: 'Steuerfrei: Die Steuer schuldet der Leistungsempfänger.',
   calculating: 'Der Preis wird berechnet …',
   priceNow: 'Der Preis hat sich geändert. Bitte sehen Sie ihn an und bestellen Sie noch einmal.',
   place: (total) => `Für ${total} bestellen`,
@@ -48,7 +47,6 @@ export const deOrders: typeof enOrders = {
   returnedUnits: (count) => `${count} zurückgesandt`,
   required: 'Bitte füllen Sie dieses Feld aus.',
 
-  orders: 'Ihre Bestellungen',
   ordersEmptyTitle: 'Noch keine Bestellungen',
   ordersEmptyText: 'Hier erscheint, was Sie bestellen, mit dem Weg zu Ihnen.',
   moreOrders: 'Ältere Bestellungen zeigen',

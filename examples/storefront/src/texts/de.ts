@@ -1,11 +1,7 @@
 // Die deutschen Texte.
-import { deAccount } from './de-account.ts';
-import { deOrders } from './de-orders.ts';
-import type { Texts } from './en.ts';
+import type { en } from './en.ts';
 
-export const de: Texts = {
-  ...deAccount,
-  ...deOrders,
+export const de: typeof en = {
   language: 'de',
   shopName: 'Shop',
   skip: 'Zum Inhalt',
@@ -29,8 +25,9 @@ export const de: Texts = {
   offlineTitle: 'Keine Verbindung',
   offlineText: 'Der Shop ist nicht erreichbar. Die Seite wird geladen, sobald Sie wieder online sind.',
   refusedTitle: 'Das hat nicht geklappt',
+  taxExempt: 'Steuerfrei: Die Steuer schuldet der Leistungsempfänger.',
+  orders: 'Ihre Bestellungen',
   requestId: (id) => `Anfrage ${id}`,
-  orders: 'Bestellungen',
   about: 'Ein Beispiel für die Schnittstelle des Shop-Dienstes. Hier wird nichts verkauft.',
 
   welcome: 'Gute Dinge für jeden Tag',

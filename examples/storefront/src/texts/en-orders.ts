@@ -31,7 +31,6 @@ export const enOrders = {
   codeApplied: (code: string) => `${code} is applied`,
   codeUnused: (code: string) => `${code} stays unused, because another discount saves more.`,
   lines: 'Products',
-  taxExempt: 'Free of tax: the customer owes the tax (reverse charge).',
   calculating: 'The price is being calculated …',
   priceNow: 'The price has changed. Please look at it, and place the order again.',
   place: (total: string) => `Place the order for ${total}`,
@@ -44,7 +43,6 @@ export const enOrders = {
   returnedUnits: (count: number) => `${count} came back`,
   required: 'Please fill in this field.',
 
-  orders: 'Your orders',
   ordersEmptyTitle: 'No orders yet',
   ordersEmptyText: 'What you order appears here, with its way to you.',
   moreOrders: 'Show older orders',

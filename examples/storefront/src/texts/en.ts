@@ -1,10 +1,7 @@
 // The English texts. A text with values is a function. `de.ts` has the same keys.
-import { enAccount } from './en-account.ts';
-import { enOrders } from './en-orders.ts';
+import type { OwnTexts } from './own.ts';
 
 export const en = {
-  ...enAccount,
-  ...enOrders,
   language: 'en',
   shopName: 'Shop',
   skip: 'To the content',
@@ -28,8 +25,9 @@ export const en = {
   offlineTitle: 'No connection',
   offlineText: 'The shop cannot be reached. The page loads as soon as you are online again.',
   refusedTitle: 'That did not work',
+  taxExempt: 'Free of tax: the customer owes the tax (reverse charge).',
+  orders: 'Your orders',
   requestId: (id: string) => `Request ${id}`,
-  orders: 'Orders',
   about: 'An example on the API of the shop service. Nothing here is for sale.',
 
   welcome: 'Good things for every day',
@@ -112,4 +110,5 @@ export const en = {
   values: {} as Record<string, string>,
 };
 
-export type Texts = typeof en;
+/** The texts of the frame and of the pages of products, and those of the pages of customers, which are loaded with them. */
+export type Texts = typeof en & OwnTexts;
