@@ -57,6 +57,10 @@ const commands: Readonly<Record<string, readonly [description: string, load: () 
     'list, show, pause and replay webhooks, and explain why one got a change or not',
     async () => (await import('./commands/webhooks.ts')).webhooksCommand(),
   ],
+  listeners: [
+    'manage programs that consume events from the broker',
+    async () => (await import('./commands/listeners.ts')).listenersCommand(),
+  ],
   staff: ['grant and revoke the scopes of staff', async () => (await import('./commands/staff.ts')).staffCommand()],
   machines: [
     'manage programs that log in with a client secret',

@@ -1,9 +1,10 @@
-// The commands webhooks and changes, on a running shop.
+// The commands webhooks, changes and listeners, on a running shop.
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { withClient } from '@shop/shared/database';
 import { newId } from '@shop/shared/runtime';
 import { eventually } from '@shop/shared/testing';
 import { askShop, launchShop, runShop, type StartedShop, startCommand } from './started-shop.ts';
@@ -113,4 +114,51 @@ it('changes tail prints each change as it happens, and webhooks why explains it'
   );
   const unknown = await run('webhooks', 'why', newId());
   expect([unknown.code, unknown.complaints]).toEqual([1, expect.stringMatching(/^the feed has no change /)]);
+});
+
+it('listeners adds a queue of events and a login that consumes from it, lists it, and removes it', async () => {
+  expect((await run('listeners', 'list')).output).toMatch(/^There are no listeners: /);
+  const added = await run('listeners', 'add', 'warehouse', '--types', 'product.created.v1', 'order.paid.v1');
+  expect(added).toMatchObject({ code: 0, complaints: '' });
+  expect(added.output).toMatch(/^listener +warehouse\n/);
+  expect(added.output).toMatch(/^The password is not stored and cannot be shown again\.$/m);
+  const url = /^url +(\S+)$/m.exec(added.output)?.[1] ?? '';
+  const consume = () =>
+    withClient({ url }, async (client) => (await client.query('DELETE FROM listener_warehouse RETURNING event')).rows);
+  const { id } = await addProduct();
+  await eventually(async () =>
+    expect(await ask('listeners', 'list')).toEqual([
+      { name: 'warehouse', types: ['order.paid.v1', 'product.created.v1'], backlog: 1 },
+    ]),
+  );
+  expect((await run('listeners', 'list')).output).toMatch(/^LISTENER +BACKLOG +TYPES\n/);
+  expect(await consume()).toEqual([
+    { event: expect.objectContaining({ type: 'product.created.v1', subject: id, source: '/catalogue' }) },
+  ]);
+
+  expect(await run('listeners', 'add', 'warehouse', '--types', 'order.paid.v1')).toMatchObject({
+    code: 1,
+    complaints: 'there is a listener warehouse already: remove it first, or choose another name\n',
+  });
+  for (const [name, type, complaint] of [
+    ['ware house', 'order.paid.v1', /It must be a lower-case letter and at most 29 of a-z, 0-9 and _/],
+    ['another', 'order.payed.v1', /argument 'order\.payed\.v1' is invalid\. Allowed choices are .*order\.paid\.v1/],
+  ] as const) {
+    const { code, complaints } = await run('listeners', 'add', name, '--types', type);
+    expect([code, complaints]).toEqual([2, expect.stringMatching(complaint)]);
+  }
+  expect(await ask('listeners', 'remove', 'warehouse')).toEqual({ name: 'warehouse' });
+  await expect(consume()).rejects.toThrow();
+  expect(await run('listeners', 'remove', 'warehouse')).toMatchObject({
+    code: 1,
+    complaints: 'there is no listener warehouse\n',
+  });
+});
+
+it('listeners of a shop with RabbitMQ name the setting that is missing', async () => {
+  const environment = { EVENTS_URL: 'amqp://guest:guest@localhost:5672' };
+  expect(await runShop(dataDir, environment, 'listeners', 'list')).toMatchObject({
+    code: 1,
+    complaints: expect.stringMatching(/^set EVENTS_ADMIN_URL to the management interface of RabbitMQ /),
+  });
 });

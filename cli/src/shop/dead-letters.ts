@@ -17,7 +17,7 @@ export async function withDeadLetters<T>(shop: OpenShop, use: (letters: DeadLett
 }
 
 /** Returns the address of the broker. */
-function eventsUrlOf({ settings, running, databases }: OpenShop): string {
+export function eventsUrlOf({ settings, running, databases }: OpenShop): string {
   return settings.eventsUrl ?? running?.eventsUrl ?? databases.events;
 }
 

@@ -30,6 +30,8 @@ export function readSettings(environment: Environment) {
     databaseUrl: optional(url('DATABASE_URL', ['postgres', 'postgresql'])),
     /** A broker (amqp://) or another PostgreSQL for the events, instead of the shop's own database. */
     eventsUrl: optional(eventsUrl()),
+    /** The management interface of RabbitMQ with an administrator, for listeners. */
+    eventsAdminUrl: optional(url('EVENTS_ADMIN_URL', ['http', 'https'])),
   });
 }
 

@@ -35,7 +35,7 @@ interface Parameters {
   readonly declares: 'all' | 'own';
 }
 
-function splitParameters(text: string): Parameters {
+export function splitParameters(text: string): Parameters {
   const urls = parseAddresses(text).map((address) => new URL(address));
   // All addresses have the same parameters.
   const parameters = new URLSearchParams(urls[0]?.search);

@@ -14,6 +14,7 @@ export {
 export { eventHistory, type HistoryStep, toTraceStep } from './event-history.ts';
 export { eventsUrl } from './events-url.ts';
 export type { EventPayloads, EventType } from './generated.ts';
+export { type AddedListener, eventTypes, type Listener, type Listeners, openListeners } from './listeners.ts';
 export { type BrokerUser, brokerDefinitions, brokerUsers } from './rabbitmq/definitions.ts';
 export { type Backlog, longestLag, readBacklog } from './relay/outbox.ts';
 export { type Relay, startRelay } from './relay/relay.ts';

@@ -5,10 +5,11 @@ import { BrokerUnavailableError, type Outcome, type Transport } from '../transpo
 import { Connection, type PgBossOptions } from './connection.ts';
 import { deadLettersOf } from './dead-letters.ts';
 import { insertMessages, toDeadQueue } from './queues.ts';
+import { readSubscriptions } from './subscriptions.ts';
 
 /** Resolves when PostgreSQL was reached, or after `connectTimeout`. The transport continues to try in both cases. */
 export async function connectPgBoss(options: PgBossOptions): Promise<Transport> {
-  const { topology } = options;
+  const { topology, namespace } = options;
   const connection = new Connection(options);
   await connection.firstConnect();
   return {
@@ -22,6 +23,11 @@ export async function connectPgBoss(options: PgBossOptions): Promise<Transport> 
             outcomes[messages.indexOf(message)] = 'unroutable';
           });
         }
+      }
+      for (const { queue, types } of await readSubscriptions(connection.boss(), namespace)) {
+        const wanted = messages.filter(({ type }) => types.includes(type));
+        // A listener that was removed meanwhile gets nothing.
+        if (wanted.length > 0) await insertMessages(connection.boss(), queue, wanted, topology);
       }
       return outcomes;
     },
