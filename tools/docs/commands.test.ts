@@ -189,6 +189,12 @@ describe('a running shop', () => {
     return name;
   }
 
+  async function newListener(): Promise<string> {
+    const name = `listener_${randomUUID().slice(0, 8)}`;
+    await run('listeners', 'add', name, '--types', 'order.created.v1');
+    return name;
+  }
+
   async function newSetting(...create: [command: string, ...options: string[]]): Promise<string> {
     const [command, ...options] = create;
     return (await askShop<{ id: string }>(shop.dataDir, command, 'create', ...options)).id;
@@ -229,6 +235,8 @@ describe('a running shop', () => {
     [/^machines create/, async () => `machine-${randomUUID().slice(0, 8)}`],
     [/^machines/, newMachine],
     [/^events dead/, newDeadLetter],
+    [/^listeners add/, async () => `listener_${randomUUID().slice(0, 8)}`],
+    [/^listeners/, newListener],
     [/^shipping (?!create)/, () => newSetting('shipping', '--name', 'en=Parcel', '--price', '0')],
     [
       /^taxes (?!create)/,
@@ -270,6 +278,7 @@ describe('a running shop', () => {
       else if (option === '--reason') values.push('for the test');
       else if (word === 'COUNTRY') values.push('AT');
       else if (/^SCOPE/.test(word)) values.push(name.startsWith('machines') ? 'payments:write' : 'orders:fulfil');
+      else if (/^TYPE/.test(word)) values.push('order.created.v1');
       else if (option === '--account') values.push((await newAccount()).id);
       else if (isOpen(word) && isFirst) {
         isFirst = false;
