@@ -108,7 +108,14 @@ function accountLink(): HTMLElement {
 
 function cartLink(): HTMLElement {
   const count = h('span', { class: 'count', hidden: true });
-  const link = h('a', { class: 'button plain cart', href: '/cart' }, icon(icons.cart), h('span', {}, t.cart), count);
+  const link = h(
+    'a',
+    { class: 'button plain cart', href: '/cart' },
+    icon(icons.cart),
+    h('span', {}, t.cart),
+    ' ',
+    count,
+  );
   const update = (): void => {
     const units = shop.cart.state.items.reduce((sum, { quantity }) => sum + quantity, 0);
     count.textContent = String(units);

@@ -133,7 +133,7 @@ describe('/mail', () => {
     const button = target.getByRole('button', { name: 'Save the password' });
     await target.getByLabel('New password').fill('short');
     await button.click();
-    await target.getByText('Must have at least 8 characters').waitFor();
+    await target.getByText('Must not have fewer than 8 characters').waitFor();
     expect(complaints.splice(0)).toEqual([expect.stringContaining('status of 400')]);
     await target.getByLabel('New password').fill('an old oak and a river');
     await button.click();

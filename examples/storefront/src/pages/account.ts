@@ -19,11 +19,11 @@ export async function accountPage({ signal }: Address): Promise<View> {
     h('div', { class: 'page-head' }, [
       h('h1', {}, t.yourAccount),
       h('div', { class: 'actions' }, [
-        h('a', { class: 'button', href: '/orders' }, t.orders),
+        h('a', { class: 'button', href: '/orders' }, t.yourOrders),
         h('button', { type: 'button', onclick: logOut }, t.logOut),
       ]),
     ]),
-    h('div', { class: 'sections' }, [
+    h('div', { class: 'account-parts' }, [
       section(t.profile, profileForm(account)),
       section(t.emailTitle, ...emailParts(account)),
       section(t.addressTitle, h('p', {}, t.addressText), addressForm(account)),

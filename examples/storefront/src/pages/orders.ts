@@ -34,9 +34,9 @@ export async function ordersPage({ signal }: Address): Promise<View> {
   more.addEventListener('click', () => void readMore().catch(() => {}));
   if ((await readMore()) === 0) {
     const start = h('a', { class: 'button primary', href: '/' }, t.toProducts);
-    return { title: t.orders, content: message(t.ordersEmptyTitle, t.ordersEmptyText, start) };
+    return { title: t.yourOrders, content: message(t.ordersEmptyTitle, t.ordersEmptyText, start) };
   }
-  return { title: t.orders, content: h('div', { class: 'page' }, h('h1', {}, t.orders), list, more) };
+  return { title: t.yourOrders, content: h('div', { class: 'page' }, h('h1', {}, t.yourOrders), list, more) };
 }
 
 function card({ id, status, createdAt, itemsSummary, totalCost, currency }: Order, products: Products): HTMLElement {

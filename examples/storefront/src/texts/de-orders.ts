@@ -47,6 +47,7 @@ export const deOrders: typeof enOrders = {
   returnedUnits: (count) => `${count} zurückgesandt`,
   required: 'Bitte füllen Sie dieses Feld aus.',
 
+  yourOrders: 'Ihre Bestellungen',
   ordersEmptyTitle: 'Noch keine Bestellungen',
   ordersEmptyText: 'Hier erscheint, was Sie bestellen, mit dem Weg zu Ihnen.',
   moreOrders: 'Ältere Bestellungen zeigen',

@@ -43,6 +43,7 @@ export const enOrders = {
   returnedUnits: (count: number) => `${count} came back`,
   required: 'Please fill in this field.',
 
+  yourOrders: 'Your orders',
   ordersEmptyTitle: 'No orders yet',
   ordersEmptyText: 'What you order appears here, with its way to you.',
   moreOrders: 'Show older orders',
