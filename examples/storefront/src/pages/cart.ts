@@ -65,7 +65,9 @@ function cart(state: CartState, products: ReadonlyMap<string, Shown>): HTMLEleme
         {
           class: 'button primary wide',
           id: 'to-checkout',
-          ...(quote?.quote === undefined ? { 'aria-disabled': 'true', role: 'link' } : { href: '/checkout' }),
+          ...(quote?.quote === undefined && !state.isOrdering
+            ? { 'aria-disabled': 'true', role: 'link' }
+            : { href: '/checkout' }),
         },
         t.toCheckout,
       ),
@@ -74,7 +76,7 @@ function cart(state: CartState, products: ReadonlyMap<string, Shown>): HTMLEleme
   ]);
 }
 
-interface LineFault {
+export interface LineFault {
   readonly detail: string;
   readonly available?: number | '99+';
 }
@@ -140,7 +142,7 @@ function line(
   ]);
 }
 
-function faultText({ available, detail }: LineFault): string {
+export function faultText({ available, detail }: LineFault): string {
   if (available === undefined) return detail.startsWith('is no product') ? t.notSold : detail;
   return available === 0 ? t.soldOutText : t.onlyAvailable(available);
 }

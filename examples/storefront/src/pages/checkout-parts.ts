@@ -8,6 +8,7 @@ import { shop } from '../shop.ts';
 import { explain, notice } from '../states.ts';
 import { t } from '../texts.ts';
 import { totals } from '../totals.ts';
+import { faultText } from './cart.ts';
 
 type Problem = Quote['problems'][number];
 
@@ -97,7 +98,7 @@ function unpriced(error: unknown): HTMLElement {
 /** Shows what is wrong with a line, such as the units that are left, beside it. */
 function lineProblem(quote: Quote, { productId }: Item): HTMLElement | undefined {
   const faults = quote.problems.flatMap(({ errors = [] }) => errors).filter((fault) => fault.productId === productId);
-  return faults.length === 0 ? undefined : h('span', { class: 'fault' }, faults.map(({ detail }) => detail).join(' '));
+  return faults.length === 0 ? undefined : h('span', { class: 'fault' }, faults.map(faultText).join(' '));
 }
 
 /** Returns what is wrong, without the sentence about the order, which a price does not need. */
