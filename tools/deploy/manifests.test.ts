@@ -273,10 +273,13 @@ describe.each(names)('%s', (name) => {
       // exporting the data of an account
       'accounts → orders:8080',
       'accounts → notifications:8080',
+      'accounts → changes:8080',
       ...services.flatMap((service) => [`${service} → postgres:5432`, `${service} → rabbitmq:5672`]),
       ...jobs.map((job) => `${job} → postgres:5432`),
       'operator → postgres:5432',
       'operator → rabbitmq:5672',
+      // adding listeners
+      'operator → rabbitmq:15672',
       // metrics, for Prometheus and the board
       ...processes.map((process) => `monitoring → ${process}:9464`),
       ...processes.map((process) => `gateway → ${process}:9464`),

@@ -1,34 +1,21 @@
 // Listeners on RabbitMQ with its management interface.
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { type ConfirmChannel, connect } from 'amqplib';
-import { freePorts } from '../../src/embedded/index.ts';
 import { connectTransport } from '../../src/events/connect-transport.ts';
 import { openListeners, shopTopology } from '../../src/events/index.ts';
 import type { AddedListener } from '../../src/events/listeners.ts';
-import { installPackage } from '../../src/testing/servers/install-package.ts';
-import { hasRabbitmq, startRabbitmqNode } from '../../src/testing/servers/rabbitmq-node.ts';
 import { log } from './brokers.ts';
 import { listenersSuite } from './listeners-suite.ts';
+import { startManagedBroker } from './managed-broker.ts';
 
 listenersSuite(async () => {
-  if (!(await hasRabbitmq())) await installPackage('rabbitmq-server');
-  const data = await mkdtemp(join(tmpdir(), 'shop-listeners-'));
-  const [amqp = 0, distribution = 0, names = 0, management = 0] = await freePorts(4);
-  const configuration = join(data, 'rabbitmq.conf');
-  await writeFile(configuration, `management.tcp.port = ${management}\nmanagement.tcp.ip = 127.0.0.1\n`);
-  await writeFile(join(data, 'plugins'), '[rabbitmq_management].');
-  const name = `test-${randomBytes(4).toString('hex')}@localhost`;
-  const node = await startRabbitmqNode({ name, data, ports: { amqp, distribution, names }, configuration });
+  const node = await startManagedBroker();
   // The virtual host of the shop, and its user with the rights of an operator.
   await node.control('add_vhost', 'bazaar');
   await node.control('set_permissions', '--vhost', 'bazaar', 'guest', '.*', '.*', '.*');
   const url = `${node.url}/bazaar`;
   const transport = await connectTransport({ url, name: 'test', topology: shopTopology, log });
-  const adminUrl = `http://guest:guest@127.0.0.1:${management}`;
+  const adminUrl = node.managementUrl;
   adminOfTests = { url, adminUrl };
   return {
     ...{ url, adminUrl, transport },
@@ -46,7 +33,6 @@ listenersSuite(async () => {
     async close() {
       await transport.close();
       await node.stop();
-      await rm(data, { recursive: true, force: true });
     },
   };
 });

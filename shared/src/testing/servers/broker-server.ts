@@ -26,7 +26,7 @@ export interface BrokerServer {
 }
 
 /** Creates users, permissions, exchanges and queues, as `load_definitions` does. */
-export async function importDefinitions(server: BrokerServer, definitions: object): Promise<void> {
+export async function importDefinitions(server: Pick<BrokerServer, 'control'>, definitions: object): Promise<void> {
   const encoded = Buffer.from(JSON.stringify(definitions)).toString('base64');
   await server.control('eval', `rabbit_definitions:import_raw(base64:decode("${encoded}")).`);
 }
