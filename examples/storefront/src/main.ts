@@ -7,17 +7,18 @@ import { homePage } from './pages/home.ts';
 import { categoryPage, searchPage } from './pages/listing.ts';
 import { productPage } from './pages/product.ts';
 import { applyPreferences } from './preferences.ts';
+import { productsLoading } from './product-list.ts';
 import { type Route, refresh, startRouter } from './router.ts';
 import { skeleton } from './states.ts';
 
-const list = () => skeleton('title', 'block');
+const list = () => skeleton('title', productsLoading(8));
 
 const routes: readonly Route[] = [
   { path: /^\/$/, page: homePage, loading: () => skeleton('hero', 'block') },
   { path: /^\/c\/([^/]+)$/, page: categoryPage, loading: list },
   { path: /^\/search$/, page: searchPage, loading: list },
-  { path: /^\/p\/([^/]+)$/, page: productPage, loading: () => skeleton('half', 'half') },
-  { path: /^\/cart$/, page: cartPage, loading: list },
+  { path: /^\/p\/([^/]+)$/, page: productPage, loading: () => skeleton('line', 'half', 'half') },
+  { path: /^\/cart$/, page: cartPage, loading: () => skeleton('title', 'block') },
   ...ownRoutes,
 ];
 

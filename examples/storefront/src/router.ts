@@ -115,7 +115,8 @@ async function show(how: 'first' | 'link' | 'back' | 'refresh'): Promise<void> {
   const showLoading = (): void => {
     if (!isSame) main.replaceChildren(route?.loading() ?? '');
   };
-  const wait = setTimeout(showLoading, how === 'first' ? 0 : patience);
+  if (how === 'first') showLoading();
+  const wait = how === 'first' ? undefined : setTimeout(showLoading, patience);
   const view = await (route?.page(address) ?? Promise.resolve(notFoundView())).catch((error: unknown) => {
     return refusedView(error, () => void show('refresh'), signal);
   });

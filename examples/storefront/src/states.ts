@@ -4,10 +4,10 @@ import { type Child, h, replaceContent } from './dom.ts';
 import { t } from './texts.ts';
 
 /** Grey blocks in place of the content. Their sizes are those of the content, so that nothing moves later. */
-export function skeleton(...classes: readonly string[]): HTMLElement {
+export function skeleton(...blocks: readonly (string | HTMLElement)[]): HTMLElement {
   return h('div', { class: 'page skeleton', 'aria-busy': 'true' }, [
     h('p', { class: 'unseen', role: 'status' }, t.loading),
-    classes.map((name) => h('div', { class: name })),
+    blocks.map((block) => (typeof block === 'string' ? h('div', { class: block }) : block)),
   ]);
 }
 
