@@ -13,6 +13,7 @@ const forPrograms = /^\/(?:v1|\.well-known|health|internal)(?:\/|$)/;
 
 /** Which pages are switched on. */
 interface Switches {
+  readonly storefront: boolean;
   readonly board: boolean;
   readonly mail: boolean;
 }
@@ -59,8 +60,9 @@ function didYouMean(path: string): string {
   return ` Perhaps you mean <a href="${plain}">${plain}</a>.`;
 }
 
-function links(request: PageRequest, { board, mail }: Switches): string {
+function links(request: PageRequest, { storefront, board, mail }: Switches): string {
   const all = [
+    ...(storefront ? [['/', 'Storefront', 'An example of a shop for customers.']] : []),
     ['/docs/getting-started', 'Getting started', 'Seven requests, from an account to a cancelled order.'],
     ['/docs/reference', 'Reference', 'Every operation, with code to copy and a form to try it.'],
     ['/docs', 'Documentation', 'All guides, and the contracts to download.'],

@@ -41,7 +41,7 @@ export interface ShopPages {
 
 /** Creates the pages. Each `FindPage` handles the requests below the address with its name. */
 export function createPages({ board, emails, ...options }: PagesOptions): ShopPages {
-  const switches = { board: board !== undefined, mail: emails !== undefined };
+  const switches = { board: board !== undefined, mail: emails !== undefined, storefront: options.storefront };
   const shop = options.storefront ? storefront(switches) : undefined;
   const own = readAssets();
   const assets = { ...own, pages: new Map([...own.pages, ...(shop?.files ?? [])]) };

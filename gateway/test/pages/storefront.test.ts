@@ -86,7 +86,9 @@ describe('the storefront', () => {
   it.each(['/nothing', '/p/a/b', '/cart/more', '/docs/nothing'])('a browser gets 404 and links at %s', async (path) => {
     const response = await open(on, path);
     expect(response.status).toBe(404);
-    expect(await response.text()).toContain('There is nothing here');
+    const text = await response.text();
+    expect(text).toContain('There is nothing here');
+    expect(text).toContain('<a href="/"><strong>Storefront</strong>');
   });
 
   it('without STOREFRONT=on, a browser gets the page of links at / and 404 at other addresses of the storefront', async () => {
