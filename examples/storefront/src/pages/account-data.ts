@@ -11,12 +11,22 @@ import { t } from '../texts.ts';
 
 type Session = components['schemas']['Session'];
 
+/** The sessions that are shown at first. */
+const mostShown = 5;
+
 export function sessionsSection(sessions: readonly Session[]): HTMLElement {
   const list = h('ul', { class: 'sessions' });
+  const more = h('details');
   const others = h('button', { type: 'button', onclick: () => void endOthers().catch(() => {}) }, t.endOthers);
   let shown = sessions;
   const show = (): void => {
-    list.replaceChildren(...shown.map(row));
+    const older = shown.slice(mostShown);
+    list.replaceChildren(...shown.slice(0, mostShown).map(row));
+    more.hidden = older.length === 0;
+    more.replaceChildren(
+      h('summary', {}, t.olderSessions(older.length)),
+      h('ul', { class: 'sessions' }, older.map(row)),
+    );
     others.hidden = shown.every(({ current }) => current);
   };
   const row = ({ id, current, last_used_at: time, address, user_agent: agent }: Session): HTMLElement => {
@@ -47,7 +57,7 @@ export function sessionsSection(sessions: readonly Session[]): HTMLElement {
     show();
   };
   show();
-  return h('div', { class: 'stack' }, list, others);
+  return h('div', { class: 'stack' }, list, more, others);
 }
 
 /** Returns the browser and the system of a `User-Agent`, as far as it names well-known ones. */

@@ -64,7 +64,9 @@ async function followOrder(
   const options = { types: ['order', 'return'] as const, signal, ...(cursor !== undefined && { cursor }) };
   try {
     for await (const { items } of shop.changes(options))
-      if (items.some(({ type, resource }) => type.startsWith('return.') || resource.endsWith(id))) await refresh();
+      if (items.some(({ type, resource }) => type.startsWith('return.') || resource.endsWith(id)))
+        // The next change reads the order again when this read fails.
+        await refresh().catch(() => {});
   } catch {
     // The visitor has left, or the session has ended. The page keeps what it shows.
   }

@@ -58,6 +58,7 @@ export const deAccount: typeof enAccount = {
   addressTitle: 'Lieferadresse',
   addressText: 'Die Kasse beginnt mit ihr.',
   sessionsTitle: 'Wo Sie angemeldet sind',
+  olderSessions: (count) => `${count} ältere`,
   thisDevice: 'Dieses Gerät',
   lastUsed: (time) => `zuletzt benutzt ${time}`,
   unknownDevice: 'Unbekanntes Gerät',

@@ -57,6 +57,7 @@ export const enAccount = {
   addressTitle: 'Delivery address',
   addressText: 'The checkout begins with it.',
   sessionsTitle: 'Where you are logged in',
+  olderSessions: (count: number) => `${count} older`,
   thisDevice: 'This device',
   lastUsed: (time: string) => `last used ${time}`,
   unknownDevice: 'Unknown device',
