@@ -116,6 +116,9 @@ function paymentNotes({ payment, totalCost }: Order, amount: (value: number) => 
         'warning',
         h('strong', {}, t.dueTitle(amount(totalCost))),
         dueAt !== undefined && h('p', {}, t.dueText(dateAndTime(dueAt))),
+        // The gateway of `npm start` has the guides, too.
+        document.querySelector('meta[name="demo"]') !== null &&
+          h('p', {}, h('a', { href: '/docs/taking-payments' }, t.dueDemo)),
       ),
     status === 'paid' && notice('success', t.paid),
     refundDue !== undefined && notice('info', t.refundDue(amount(refundDue))),

@@ -70,6 +70,7 @@ export const deOrders: typeof enOrders = {
   dueTitle: (amount) => `${amount} sind zu zahlen`,
   dueText: (time) =>
     `Bis ${time}, dann wird die Bestellung storniert. Wie Sie zahlen, hängt vom Zahlungsdienst dieses Shops ab.`,
+  dueDemo: 'Wie dieser Shop an einen Zahlungsdienst angeschlossen wird',
   paid: 'Bezahlt',
   refundDue: (amount) => `${amount} werden zurückgezahlt.`,
   refunded: (amount) => `${amount} wurden zurückgezahlt.`,

@@ -66,6 +66,7 @@ export const enOrders = {
   dueTitle: (amount: string) => `${amount} is to be paid`,
   dueText: (time: string) =>
     `Until ${time}, then the order is cancelled. How you pay depends on the payment provider that this shop is connected to.`,
+  dueDemo: 'How this shop is connected to a payment provider',
   paid: 'Paid',
   refundDue: (amount: string) => `${amount} will be paid back.`,
   refunded: (amount: string) => `${amount} was paid back.`,
