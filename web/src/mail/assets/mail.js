@@ -6,18 +6,23 @@ async function send() {
   const body = JSON.stringify({ token, ...Object.fromEntries(new FormData(form)) });
   const headers = { 'Content-Type': 'application/json' };
   const response = await fetch(form.dataset.path, { method: 'POST', headers, body });
-  if (response.ok) return form.dataset.done;
-  const { detail, errors = [] } = await response.json();
-  return [detail, ...errors.map((error) => error.detail)].join(' ');
+  if (response.ok) return show('success', form.dataset.done);
+  const { detail } = await response.json();
+  return show('danger', detail);
+}
+
+function show(state, text) {
+  const result = document.getElementById('result');
+  result.className = `notice ${state}`;
+  result.textContent = text;
 }
 
 if (token === '') {
   form.querySelector('button').disabled = true;
-  document.getElementById('result').textContent = 'The address has no token. Open the link of the e-mail.';
+  show('warning', 'The address has no token. Open the link of the e-mail.');
 }
 
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
-  const result = document.getElementById('result');
-  result.textContent = await send().catch(() => 'The shop did not answer. Try again.');
+  await send().catch(() => show('danger', 'The shop did not answer. Try again.'));
 });
