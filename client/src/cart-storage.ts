@@ -8,7 +8,7 @@ export interface CartStorage {
   watch(listener: () => void): void;
 }
 
-/** Returns the storage of the browser, or the memory of a program that runs in none. */
+/** Returns the storage of the browser, or the memory where there is none. */
 export function openCartStorage(name: string): CartStorage {
   return typeof indexedDB === 'undefined' ? memoryStorage() : browserStorage(name);
 }
@@ -32,16 +32,20 @@ const table = 'carts';
 
 function browserStorage(name: string): CartStorage {
   const channel = new BroadcastChannel(`${database} ${name}`);
-  let opened: Promise<IDBDatabase> | undefined;
-  const open = (): Promise<IDBDatabase> => {
+  const memory = memoryStorage();
+  let opened: Promise<IDBDatabase | undefined> | undefined;
+  const open = async (): Promise<IDBDatabase> => {
     const request = indexedDB.open(database, 1);
     request.onupgradeneeded = () => void request.result.createObjectStore(table);
     return resultOf(request);
   };
   return {
     async update(change) {
-      opened ??= open();
-      const transaction = (await opened).transaction(table, 'readwrite');
+      // A browser whose user blocks the data of sites refuses to open the database.
+      opened ??= open().catch(() => undefined);
+      const stored = await opened;
+      if (stored === undefined) return memory.update(change);
+      const transaction = stored.transaction(table, 'readwrite');
       const carts = transaction.objectStore(table);
       const done = new Promise<void>((resolve, reject) => {
         transaction.oncomplete = () => resolve();

@@ -24,7 +24,7 @@ export interface CartState {
 }
 
 export interface CartOptions {
-  /** Where the cart is kept. Default: the IndexedDB of the browser, or the memory of the program. */
+  /** Where the cart is kept. Default: the IndexedDB of the browser, or the memory where there is none. */
   readonly storage?: CartStorage;
   /** The name of the cart in the storage; default `shop.cart`. */
   readonly name?: string;

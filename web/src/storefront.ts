@@ -13,7 +13,7 @@ const packages = { '@shop/client': fileURLToPath(new URL('../../client/src/index
 
 /** The addresses of its pages. */
 const pageAddress =
-  /^\/(?:c\/[^/]+|p\/[^/]+|search|cart|checkout|orders(?:\/[^/]+)?|account|log-in|register|reset|verify-email|undo-email-change)?$/;
+  /^\/(?:(?:c\/[^/]+|p\/[^/]+|search|cart|checkout|orders(?:\/[^/]+)?|account|log-in|register|reset|verify-email|undo-email-change)\/?)?$/;
 
 const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https: data:; " +

@@ -1,13 +1,16 @@
 // Pages of customers who are logged in. Others come to the log-in first, and then back.
 import { isShopError } from '@shop/client';
-import { navigate, type Page } from './router.ts';
-import { isLoggedIn, sessionRead } from './shop.ts';
+import { navigate, type Page, refresh } from './router.ts';
+import { isLoggedIn, onSession, sessionRead } from './shop.ts';
 
 /** Returns the page, which leads to the log-in when nobody is logged in. */
 export function forCustomers(page: Page): Page {
   return async (address) => {
     await sessionRead;
     if (isLoggedIn()) {
+      // The session may end in another tab, or because it is too old.
+      const end = onSession(() => isLoggedIn() || refresh());
+      address.signal.addEventListener('abort', end);
       try {
         return await page(address);
       } catch (error) {
@@ -27,6 +30,6 @@ export function withReturn(address: string, next: string): string {
 
 /** Returns the address to which a page leads back. An address on another host is ignored. */
 export function returnAddress(query: URLSearchParams): string {
-  const next = query.get('next') ?? '';
-  return /^\/(?![/\\])/.test(next) ? next : '/';
+  const next = query.get('next') ?? '/';
+  return URL.parse(next, location.origin)?.origin === location.origin ? next : '/';
 }

@@ -6,7 +6,7 @@ import { categoryName } from './names.ts';
 import { navigate } from './router.ts';
 import { t } from './texts.ts';
 
-type Facets = components['schemas']['Facets'];
+export type Facets = components['schemas']['Facets'];
 
 /** The parameters of the address that are filters. */
 export const filterNames: readonly string[] = ['brand', 'category', 'from', 'to', 'rating', 'stock'];
@@ -59,7 +59,7 @@ export function filters(path: string, query: URLSearchParams, facets: Facets, cu
         return h('label', { class: 'check', for: id }, box(id, 'rating', least, query, path), t.atLeast(least));
       }),
     ),
-    active > 0 && h('a', { class: 'button', id: 'reset', href: without(path, query) }, t.withoutFilters),
+    active > 0 && h('a', { class: 'button', id: 'reset', href: withoutFilters(path, query) }, t.withoutFilters),
   ]);
   const keepOpen = (): void => {
     isOpen = details.open;
@@ -133,6 +133,6 @@ function go(path: string, query: URLSearchParams, name: string, values: readonly
   navigate(next.size === 0 ? path : `${path}?${next}`);
 }
 
-function without(path: string, query: URLSearchParams): string {
+export function withoutFilters(path: string, query: URLSearchParams): string {
   return `${path}?${new URLSearchParams([...query].filter(([name]) => !filterNames.includes(name)))}`;
 }

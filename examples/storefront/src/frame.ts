@@ -14,12 +14,21 @@ const icons = {
   theme: 'M12 3.500a8.500 8.500 0 1 0 0 17zm0 0a8.500 8.500 0 0 1 0 17',
 };
 
+/** Ends what the elements of the former language listen to. */
+const subscriptions: (() => void)[] = [];
+
 /**
  * Returns the elements around `main`.
  * @param onLanguage called after another language was chosen
  */
 export function frame(main: HTMLElement, onLanguage: () => void): HTMLElement[] {
-  return [h('a', { class: 'skip', href: '#content' }, t.skip), ...demoBar(), header(onLanguage), main, footer()];
+  for (const end of subscriptions.splice(0)) end();
+  const skip = (event: Event): void => {
+    event.preventDefault();
+    main.focus();
+  };
+  const link = h('a', { class: 'skip', href: '#content', onclick: skip }, t.skip);
+  return [link, ...demoBar(), header(onLanguage), main, footer()];
 }
 
 /** The gateway of `npm start` names its other pages in the page. On another host there is no bar. */
@@ -27,7 +36,7 @@ function demoBar(): HTMLElement[] {
   const pages = document.querySelector<HTMLMetaElement>('meta[name="demo"]')?.content.split(' ');
   if (pages === undefined) return [];
   const links = pages.map((page) => h('a', { href: `/${page}` }, t.demoLinks[page] ?? page));
-  return [h('aside', { class: 'demo', 'aria-label': 'Demo' }, h('span', {}, t.demo), links)];
+  return [h('aside', { class: 'demo', 'aria-label': t.demoTitle }, h('span', {}, t.demo), links)];
 }
 
 function header(onLanguage: () => void): HTMLElement {
@@ -47,8 +56,8 @@ function header(onLanguage: () => void): HTMLElement {
 }
 
 function logo(): HTMLElement {
-  const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? '';
-  return h('img', { src: icon, alt: '', width: 28, height: 28 });
+  const { href = '' } = document.querySelector<HTMLLinkElement>('link[rel="icon"]') ?? {};
+  return h('img', { src: href, alt: '', width: 28, height: 28 });
 }
 
 function searchForm(): HTMLElement {
@@ -67,7 +76,7 @@ function searchForm(): HTMLElement {
     if (input.value.trim() !== '') navigate(`/search?${new URLSearchParams({ q: input.value.trim() })}`);
   };
   const button = h('button', { type: 'submit', class: 'plain', 'aria-label': t.search }, icon(icons.search));
-  return h('form', { role: 'search', class: 'search', action: '/search', onsubmit: search }, input, button);
+  return h('form', { role: 'search', class: 'search', onsubmit: search }, input, button);
 }
 
 function languageButton(onLanguage: () => void): HTMLElement {
@@ -101,7 +110,7 @@ function accountLink(): HTMLElement {
     link.href = isLoggedIn() ? '/account' : '/log-in';
     label.textContent = isLoggedIn() ? t.account : t.logIn;
   };
-  onSession(update);
+  subscriptions.push(onSession(update));
   update();
   return link;
 }
@@ -122,7 +131,7 @@ function cartLink(): HTMLElement {
     count.hidden = units === 0;
     link.setAttribute('aria-label', t.cartCount(units));
   };
-  shop.cart.subscribe(update);
+  subscriptions.push(shop.cart.subscribe(update));
   update();
   return link;
 }

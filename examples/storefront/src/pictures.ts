@@ -21,7 +21,7 @@ const folder = new URL('../pictures/', import.meta.url);
  * @param isFirst whether it is seen first, and loaded before others
  */
 export function picturesOf({ name, category, images = [], attributes = {} }: Pictured, isFirst = false): HTMLElement[] {
-  if (images.length > 0) return images.map(({ url, alt }) => image(url, alt, isFirst));
+  if (images.length > 0) return images.map(({ url, alt }) => image(url, alt, name, isFirst));
   return [drawing([String(attributes.kind), category], name, isFirst)];
 }
 
@@ -38,10 +38,11 @@ export function categoryPicture(category: string, isFirst = false): HTMLElement 
 
 function drawing(names: readonly string[], text: string, isFirst: boolean): HTMLElement {
   const name = names.find((each) => drawings.includes(each));
-  return name === undefined ? tile(text) : image(new URL(`${name}.svg`, folder).href, '', isFirst);
+  return name === undefined ? tile(text) : image(new URL(`${name}.svg`, folder).href, '', text, isFirst);
 }
 
-function image(src: string, alt: string, isFirst: boolean): HTMLElement {
+/** @param text whose first letter is shown when the picture cannot be loaded */
+function image(src: string, alt: string, text: string, isFirst: boolean): HTMLElement {
   const shown: HTMLImageElement = h('img', {
     class: 'picture',
     alt,
@@ -50,7 +51,7 @@ function image(src: string, alt: string, isFirst: boolean): HTMLElement {
     referrerpolicy: 'no-referrer',
     loading: isFirst ? 'eager' : 'lazy',
     fetchpriority: isFirst ? 'high' : 'auto',
-    onerror: () => shown.replaceWith(tile(alt)),
+    onerror: () => shown.replaceWith(tile(text)),
   });
   // The address is last, because the browser begins to load when it is set.
   shown.src = src;

@@ -7,7 +7,7 @@ export interface Address {
   /** The variable part of the path, such as the id of a product; empty without one. */
   readonly id: string;
   readonly query: URLSearchParams;
-  /** Is aborted when the visitor leaves the page. */
+  /** Is aborted when the visitor leaves the page, unless Back may show it again. */
   readonly signal: AbortSignal;
 }
 
@@ -31,6 +31,15 @@ export interface Route {
 interface Kept {
   readonly view: View;
   readonly scroll: number;
+  readonly focused: Element | null;
+}
+
+interface Shown {
+  readonly key: string;
+  readonly path: string;
+  readonly view: View;
+  /** What leads away from it. */
+  readonly leave: AbortController;
 }
 
 /** The contents to which Back may return. */
@@ -42,7 +51,7 @@ const patience = 100;
 let routes: readonly Route[] = [];
 let main: HTMLElement;
 let leave = new AbortController();
-let shown: { readonly key: string; readonly path: string; readonly view: View } | undefined;
+let shown: Shown | undefined;
 
 /** Shows the page of the present address in an element, and those of all links from now on. */
 export function startRouter(given: readonly Route[], element: HTMLElement): void {
@@ -51,14 +60,12 @@ export function startRouter(given: readonly Route[], element: HTMLElement): void
   history.scrollRestoration = 'manual';
   addEventListener('popstate', () => void show('back'));
   document.addEventListener('click', followLink);
-  history.replaceState({ key: newKey() }, '');
   void show('first');
 }
 
 /** Goes to an address of the storefront. `replace` leaves no entry for Back. */
 export function navigate(address: string, { replace = false } = {}): void {
-  keepShown();
-  history[replace ? 'replaceState' : 'pushState']({ key: newKey() }, '', address);
+  history[replace ? 'replaceState' : 'pushState'](null, '', address);
   void show('link');
 }
 
@@ -72,14 +79,22 @@ function newKey(): string {
   return `${Date.now()} ${Math.random()}`;
 }
 
+/** Returns the key of the present entry of the history. A new one, which the browser makes for another `#`, too, gets a key. */
 function keyNow(): string {
-  return (history.state as { readonly key?: string } | null)?.key ?? '';
+  const { key = newKey() } = (history.state ?? {}) as { readonly key?: string };
+  history.replaceState({ key }, '');
+  return key;
 }
 
+function pathNow(): string {
+  return location.pathname.replace(/(?<=.)\/$/, '');
+}
+
+/** Keeps what is shown, if Back may show it again. */
 function keepShown(): void {
   if (shown?.view.keep !== true) return;
   kept.delete(shown.key);
-  kept.set(shown.key, { view: shown.view, scroll: scrollY });
+  kept.set(shown.key, { view: shown.view, scroll: scrollY, focused: document.activeElement });
   for (const key of [...kept.keys()].slice(0, -mostKept)) kept.delete(key);
 }
 
@@ -95,29 +110,34 @@ function followLink(event: MouseEvent): void {
 
 async function show(how: 'first' | 'link' | 'back' | 'refresh'): Promise<void> {
   const key = keyNow();
+  if (how !== 'refresh') keepShown();
+  const isKept = shown !== undefined && shown.leave === leave && kept.has(shown.key);
   // An abort costs time at the first view, when there is nothing to leave.
-  if (how !== 'first') leave.abort();
+  if (how !== 'first' && !isKept) leave.abort();
   leave = new AbortController();
   const { signal } = leave;
   const before = how === 'back' ? kept.get(key) : undefined;
   if (before !== undefined) {
     put(before.view, key);
     scrollTo(0, before.scroll);
+    if (before.focused instanceof HTMLElement && main.contains(before.focused))
+      before.focused.focus({ preventScroll: true });
+    else focusHeading(true);
     return;
   }
-  const route = routes.find(({ path }) => path.test(location.pathname));
-  const id = decodeURIComponent(route?.path.exec(location.pathname)?.[1] ?? '');
-  const address: Address = { path: location.pathname, id, query: new URLSearchParams(location.search), signal };
   const focused = document.activeElement?.id ?? '';
-  const isSame = shown?.path === location.pathname;
+  const isSame = shown?.path === pathNow();
+  const route = routes.find(({ path }) => path.test(pathNow()));
   main.setAttribute('aria-busy', 'true');
   // Other filters change what is there, and the focus stays.
   const showLoading = (): void => {
-    if (!isSame) main.replaceChildren(route?.loading() ?? '');
+    if (isSame || signal.aborted) return;
+    main.replaceChildren(route?.loading() ?? '');
+    shown = undefined;
   };
   if (how === 'first') showLoading();
   const wait = how === 'first' ? undefined : setTimeout(showLoading, patience);
-  const view = await (route?.page(address) ?? Promise.resolve(notFoundView())).catch((error: unknown) => {
+  const view = await viewOf(route, signal).catch((error: unknown) => {
     return refusedView(error, () => void show('refresh'), signal);
   });
   clearTimeout(wait);
@@ -126,6 +146,14 @@ async function show(how: 'first' | 'link' | 'back' | 'refresh'): Promise<void> {
   const again = focused === '' ? null : document.getElementById(focused);
   if (again !== null && main.contains(again)) again.focus({ preventScroll: true });
   else if (how !== 'first') focusHeading(how === 'refresh');
+}
+
+/** @throws URIError when the path cannot be decoded; what the page throws */
+async function viewOf(route: Route | undefined, signal: AbortSignal): Promise<View> {
+  if (route === undefined) return notFoundView();
+  const path = pathNow();
+  const id = decodeURIComponent(route.path.exec(path)?.[1] ?? '');
+  return route.page({ path, id, query: new URLSearchParams(location.search), signal });
 }
 
 /** Moves the focus to the heading, so that a screen reader reads it. */
@@ -137,7 +165,7 @@ function focusHeading(stay: boolean): void {
 }
 
 function put(view: View, key: string): void {
-  shown = { key, path: location.pathname, view };
+  shown = { key, path: pathNow(), view, leave };
   main.removeAttribute('aria-busy');
   main.replaceChildren(view.content);
   document.title = view.title === '' ? t.shopName : `${view.title} · ${t.shopName}`;

@@ -56,28 +56,39 @@ export function notFoundView(): { title: string; content: HTMLElement } {
 }
 
 /**
- * The page of a failed request: what the shop's problem document says, or that the shop is unreachable.
+ * The page of a failure: what the shop's problem document says, or that the shop is unreachable.
  * @param retry called by the button, and when the browser is online again
  */
 export function refusedView(
   error: unknown,
-  retry: () => void,
+  retry: () => unknown,
   signal: AbortSignal,
 ): { title: string; content: HTMLElement } {
   // An id that no product can have is refused as invalid.
   const isInvalidId = isShopError(error) && error.status === 400 && error.operation.startsWith('get');
-  if (isInvalidId || (isShopError(error) && error.status === 404)) return notFoundView();
-  const again = h('button', { type: 'button', class: 'primary', onclick: retry }, t.tryAgain);
-  if (!isShopError(error)) {
-    addEventListener('online', retry, { once: true, signal });
-    return { title: t.offlineTitle, content: message(t.offlineTitle, t.offlineText, again) };
+  const isMissing = isInvalidId || error instanceof URIError || (isShopError(error) && error.status === 404);
+  if (isMissing) return notFoundView();
+  // Any other error is one of this page, such as a module that a new version no longer has.
+  const isOfRequest = isShopError(error) || isConnectionError(error);
+  const again = isOfRequest ? retry : () => location.reload();
+  const button = h('button', { type: 'button', class: 'primary', onclick: again }, t.tryAgain);
+  if (isConnectionError(error) || !navigator.onLine) {
+    addEventListener('online', again, { once: true, signal });
+    return { title: t.offlineTitle, content: message(t.offlineTitle, t.offlineText, button) };
   }
-  return { title: t.refusedTitle, content: message(t.refusedTitle, explain(error), again) };
+  const text = isOfRequest ? explain(error) : t.loadAgainText;
+  return { title: t.refusedTitle, content: message(t.refusedTitle, text, button) };
+}
+
+/** Whether a request of the client got no response. The error of `fetch` is the cause. */
+function isConnectionError(error: unknown): boolean {
+  return error instanceof TypeError && error.cause instanceof TypeError;
 }
 
 /** Returns why a request failed, with the id by which the shop finds it in its logs. */
 export function explain(error: unknown): Child {
-  if (!isShopError(error)) return error instanceof TypeError ? t.offlineText : String(error);
+  if (isConnectionError(error)) return t.offlineText;
+  if (!isShopError(error)) return error instanceof Error ? error.message : String(error);
   const id = error.requestId === undefined ? undefined : [' ', h('small', {}, t.requestId(error.requestId))];
   return [error.message, id];
 }

@@ -50,7 +50,7 @@ describe('the storefront', () => {
     await page.goto('/account');
     await page.getByRole('button', { name: 'Log out', exact: true }).click();
     await page.waitForURL((url) => url.pathname === '/');
-    for (const next of ['//evil.example', '/\\evil.example', 'https://evil.example']) {
+    for (const next of ['//evil.example', '/\t/evil.example', '/\\evil.example', 'https://evil.example']) {
       await page.goto(`/log-in?${new URLSearchParams({ next })}`);
       await page.getByLabel('E-mail address').fill(email);
       await page.getByLabel('Password').fill(password);
@@ -195,9 +195,44 @@ describe('the storefront', () => {
     await own.waitFor();
     await addToCart(first, await shop.product('Hand Trowel'));
     await second.getByRole('link', { name: 'Cart, 1 item' }).waitFor();
+    await first.goto('/orders');
+    await first.getByRole('heading', { name: 'No orders yet' }).waitFor();
+    // The end of a session changes nothing in another one.
+    const answer = await second.evaluate(`new Promise((resolve) => {
+      const channel = new BroadcastChannel('storefront session');
+      channel.onmessage = ({ data }) => resolve(Object.keys(data));
+      channel.postMessage({ ended: 'another' });
+      channel.postMessage({ isQuestion: true });
+    })`);
+    expect(answer).toEqual(['tokens']);
     await own.click();
     await second.getByRole('button', { name: 'Log out', exact: true }).click();
-    await first.getByRole('banner').getByRole('link', { name: 'Log in' }).waitFor();
+    await first.waitForURL('**/log-in?next=%2Forders');
+    await second.waitForURL((url) => url.pathname === '/');
+  });
+
+  it('a tab that comes back to the storefront uses the tokens that another tab has renewed', async () => {
+    const { email } = await shop.customer();
+    const first = await shop.open();
+    await logIn(first, email);
+    const second = await first.context().newPage();
+    await second.goto('/account');
+    await section(second, 'You').waitFor();
+    await first.goto('/docs');
+    let used: string | undefined;
+    await second.route('**/v1/accounts/me', (route) => route.fulfill({ status: 401 }), { times: 1 });
+    second.on('request', (request) => {
+      if (request.url().endsWith('/v1/accounts/me')) used = request.headers().authorization;
+    });
+    await second.getByRole('link', { name: 'Your orders' }).first().click();
+    await second.getByRole('heading', { name: 'No orders yet' }).waitFor();
+    const renewal = second.waitForResponse('**/v1/tokens');
+    await second.goBack();
+    await renewal;
+    await section(second, 'You').waitFor();
+    expectRefusal(401);
+    const [request] = await Promise.all([first.waitForRequest('**/v1/accounts/me'), first.goBack()]);
+    expect(request.headers().authorization).toBe(used);
   });
 
   it.each(screens)(

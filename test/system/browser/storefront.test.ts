@@ -91,6 +91,33 @@ describe('a visitor', () => {
     await page.goBack();
     await products.nth(30).waitFor();
     expect([await products.count(), await page.evaluate('scrollY')]).toEqual([count, place]);
+    expect(await page.evaluate('document.activeElement.closest("li") !== null')).toBe(true);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await products.nth(count).waitFor();
+    await page.goForward();
+    await page.locator('.product').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('finds the products of a page after Back that was left before it had them', async () => {
+    const { page, complaints } = await storefront.visit('/cart');
+    let send = (): void => {};
+    const isLeft = new Promise<void>((resolve) => {
+      send = resolve;
+    });
+    await page.route(/\/v1\/products/, async (route) => {
+      await isLeft;
+      await route.continue();
+    });
+    await page.getByRole('banner').getByRole('link', { name: 'Shop' }).click();
+    await page.getByRole('heading', { name: 'Good things for every day' }).waitFor();
+    await page.getByRole('link', { name: 'Cart, 0 items' }).click();
+    await page.getByRole('heading', { name: 'Your cart is empty' }).waitFor();
+    send();
+    await page.goBack();
+    await page.locator('.products li').first().waitFor();
+    await settled(page);
+    expect(await page.getByText('No connection').count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 
@@ -98,6 +125,11 @@ describe('a visitor', () => {
     const { page, complaints } = await storefront.visit('/');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('To the content');
+    await page.evaluate('window.heading = document.querySelector("h1")');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('content');
+    // A page that was shown again would have another one.
+    expect(await page.evaluate('[location.hash, document.contains(window.heading)]')).toEqual(['', true]);
     await page.getByRole('searchbox').focus();
     await page.keyboard.type('mug');
     await page.keyboard.press('Enter');
@@ -126,13 +158,82 @@ describe('a visitor', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('is told about a lost connection, and sees the page when the browser is online again', async () => {
+  it('reads that the connection is lost, and sees the page when the browser is online again', async () => {
     const { page } = await storefront.visit('/cart');
     await page.context().setOffline(true);
     await page.getByRole('link', { name: 'All products' }).click();
     await page.getByRole('heading', { name: 'No connection' }).waitFor();
     await page.context().setOffline(false);
     await page.getByRole('heading', { name: 'All products' }).waitFor();
+  });
+
+  it('gets a page at each address that the names of others look like', async () => {
+    const { page, complaints } = await storefront.visit('/search?category=constructor');
+    await page.getByRole('heading', { name: 'Constructor', exact: true }).waitFor();
+    await page.goto('/c/kitchen?category=garden');
+    await settled(page);
+    expect(await headings(page)).toContain('Enamel Mug');
+    await page.goto('/cart/');
+    await page.getByRole('heading', { name: 'Your cart is empty' }).waitFor();
+    expect(complaints).toEqual([]);
+    // The gateway refuses such a path, but not each host of a storefront does.
+    await page.evaluate('history.pushState(null, "", "/c/%E0%A4%A")');
+    await page.evaluate('dispatchEvent(new PopStateEvent("popstate"))');
+    await page.getByRole('heading', { name: 'Nothing here' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('uses the shop in a browser that keeps no data for it', async () => {
+    const { page, complaints } = await storefront.visit('/');
+    await page.addInitScript(`{
+      const refuse = () => { throw new DOMException('The data of this site is blocked.', 'SecurityError'); };
+      for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get: refuse });
+      IDBFactory.prototype.open = refuse;
+    }`);
+    await page.goto(shirt);
+    await page.getByRole('button', { name: 'Add to cart' }).click();
+    await page.getByRole('link', { name: 'To the cart' }).click();
+    await page.locator('a[href="/checkout"]').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('comes to the log-in from a page of customers, and the form stays', async () => {
+    const { page, complaints } = await storefront.visit('/log-in');
+    await page.getByRole('banner').getByRole('link', { name: 'Shop' }).click();
+    await settled(page);
+    await page.getByRole('contentinfo').getByRole('link', { name: 'Your orders' }).click();
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    // This timer ends after the one with which the page shows that it is loading.
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 150))');
+    expect(await page.getByLabel('E-mail address').count()).toBe(1);
+    expect(complaints).toEqual([]);
+  });
+
+  it('sees a list without filters when it is too long to count', async () => {
+    const { page } = await storefront.visit('/cart');
+    const problem = {
+      type: 'about:blank',
+      title: 'Unprocessable',
+      status: 422,
+      code: 'query-too-costly',
+      detail: 'Too long.',
+    };
+    await page.route(/facets/, (route) => {
+      return route.fulfill({ status: 422, contentType: 'application/problem+json', body: JSON.stringify(problem) });
+    });
+    await page.goto('/search');
+    await settled(page);
+    expect(await page.locator('.products li').count()).toBe(24);
+  });
+
+  it('loads the page again when a new version no longer has its modules', async () => {
+    const { page } = await storefront.visit('/');
+    await page.route(/own\.js$/, (route) => route.fulfill({ status: 404 }));
+    await page.getByRole('banner').getByRole('link', { name: 'Log in' }).click();
+    await page.getByText('Load it again').waitFor();
+    await page.unroute(/own\.js$/);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByLabel('E-mail address').waitFor();
   });
 
   it('sees the names of products when pictures are not loaded', async () => {

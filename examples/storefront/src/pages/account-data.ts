@@ -97,8 +97,8 @@ export function dataSection({ id, email, erase_at: eraseAt }: Account): HTMLElem
           return undefined;
         }
         // An account whose address was never confirmed is erased immediately.
-        await shop.logOut().catch(() => {});
         navigate('/', { replace: true });
+        await shop.logOut().catch(() => {});
         return undefined;
       },
     },

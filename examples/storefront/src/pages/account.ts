@@ -12,8 +12,8 @@ import { dataSection, passwordField, sessionsSection } from './account-data.ts';
 export async function accountPage({ signal }: Address): Promise<View> {
   const [account, sessions] = await Promise.all([shop.me(), shop.sessions.list({ signal })]);
   const logOut = async (): Promise<void> => {
-    await shop.logOut().catch(() => {});
     navigate('/');
+    await shop.logOut().catch(() => {});
   };
   const content = h('div', { class: 'page account' }, [
     h('div', { class: 'page-head' }, [

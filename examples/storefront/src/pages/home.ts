@@ -1,4 +1,4 @@
-// The start page: categories, new products, and what others like. The text is there at once, the rest follows.
+// The start page: categories, new products, and those with good ratings. The text is there at once, the rest follows.
 import { categoryLink, mainCategories } from '../categories.ts';
 import { type Child, h } from '../dom.ts';
 import { categoryPicture } from '../pictures.ts';
@@ -14,11 +14,11 @@ export async function homePage({ signal }: Address): Promise<View> {
     { lead: true },
     { limit: 8, fields: listFields, sort: [{ field: 'createdAt', direction: 'desc' }], signal },
   );
-  const liked = shop.products.page(
+  const best = shop.products.page(
     { lead: true, inStock: true, rating: { gte: 4 } },
     { limit: 4, fields: listFields, sort: [{ field: 'rating', direction: 'desc' }], signal },
   );
-  const content = h('div', { class: 'home' }, [
+  const content: HTMLElement = h('div', { class: 'home' }, [
     h('section', { class: 'hero' }, [
       h('h1', {}, t.welcome),
       h('p', { class: 'lead' }, t.welcomeText),
@@ -31,11 +31,10 @@ export async function homePage({ signal }: Address): Promise<View> {
         newest,
         productsLoading(8),
         ({ items }) => products(t.newProducts, items),
-        (error) => {
-          return refusedView(error, refresh, signal).content;
-        },
+        // Back may show this page again later, so it is in the document only at times.
+        (error) => refusedView(error, () => content.isConnected && refresh(), signal).content,
       ),
-      later(liked, productsLoading(4), ({ items }) => products(t.likedProducts, items)),
+      later(best, productsLoading(4), ({ items }) => products(t.likedProducts, items)),
     ]),
   ]);
   return { title: '', content, keep: true };

@@ -1,7 +1,7 @@
 // The products of a category or of a search. The filters are in the address, so that Back and a link keep them.
-import type { ProductCriteria } from '@shop/client';
+import { isShopError, type ProductCriteria } from '@shop/client';
 import { h, replaceContent } from '../dom.ts';
-import { filterNames, filters, sortOf, sortSelect } from '../filters.ts';
+import { type Facets, filterNames, filters, sortOf, sortSelect, withoutFilters } from '../filters.ts';
 import { categoryName } from '../names.ts';
 import { listFields, productCard, productList } from '../product-list.ts';
 import type { Address, View } from '../router.ts';
@@ -24,13 +24,15 @@ export async function searchPage(address: Address): Promise<View> {
 
 async function listing({ path, query, signal }: Address, given: ProductCriteria, title: string): Promise<View> {
   const scope: ProductCriteria = { ...given, lead: true };
-  const criteria: ProductCriteria = { ...scope, ...criteriaOf(query) };
+  const criteria: ProductCriteria = { ...criteriaOf(query), ...scope };
   const sort = sortOf(query);
   const options = { limit, fields: listFields, ...(sort && { sort: [sort] }), signal };
   const [found, offered] = await Promise.all([
-    shop.products.page(criteria, { ...options, facets: ['category'] }),
+    withFacets(['category'], (facets) => shop.products.page(criteria, { ...options, ...facets })),
     // The filters offer what there is without them.
-    shop.products.page(scope, { limit: 1, fields: ['id', 'currency'], facets: ['brand', 'category', 'price'], signal }),
+    withFacets(['brand', 'category', 'price'], (facets) => {
+      return shop.products.page(scope, { limit: 1, fields: ['id', 'currency'], ...facets, signal });
+    }),
   ]);
   const all = offered.items[0];
   if (all === undefined && path !== '/search') return notFoundView();
@@ -40,6 +42,7 @@ async function listing({ path, query, signal }: Address, given: ProductCriteria,
     rest.replaceChildren();
     if (cursor === undefined) return;
     const more = async (): Promise<void> => {
+      if (button.getAttribute('aria-disabled') === 'true') return;
       button.setAttribute('aria-disabled', 'true');
       try {
         const next = await shop.products.page(criteria, { ...options, cursor });
@@ -56,13 +59,12 @@ async function listing({ path, query, signal }: Address, given: ProductCriteria,
     replaceContent(rest, button);
   };
   showRest(found.pagination);
-  const count = (found.facets?.category ?? []).reduce((sum, each) => sum + Number.parseInt(String(each.count), 10), 0);
   const content = h('div', { class: 'page listing' }, [
     h(
       'header',
       {},
       h('h1', { dir: 'auto' }, title),
-      h('p', { class: 'muted', role: 'status' }, t.productCount(count)),
+      h('p', { class: 'muted', role: 'status' }, found.facets && t.productCount(countOf(found.facets.category))),
       all !== undefined && sortSelect(path, query),
     ),
     all !== undefined && filters(path, query, offered.facets ?? {}, all.currency ?? ''),
@@ -75,18 +77,35 @@ async function listing({ path, query, signal }: Address, given: ProductCriteria,
   return { title, content, keep: true };
 }
 
+/** Asks without facets when the shop refuses them, because the list is too long to count. */
+async function withFacets<Result>(
+  names: readonly (keyof Facets)[],
+  ask: (facets: { readonly facets?: readonly (keyof Facets)[] }) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await ask({ facets: names });
+  } catch (error) {
+    if (isShopError(error) && error.code === 'query-too-costly') return ask({});
+    throw error;
+  }
+}
+
+function countOf(counts: Facets['category'] = []): number | string {
+  const sum = counts.reduce((total, { count }) => total + Number.parseInt(String(count), 10), 0);
+  return counts.some(({ count }) => typeof count === 'string') ? `${sum}+` : sum;
+}
+
 function nothingFound(path: string, query: URLSearchParams): HTMLElement {
-  const kept = new URLSearchParams([...query].filter(([name]) => !filterNames.includes(name)));
   const isFiltered = filterNames.some((name) => query.has(name));
   return h('div', { class: 'empty' }, [
     h('p', {}, isFiltered ? t.nothingWithFilters : t.nothingFound),
     isFiltered
-      ? h('a', { class: 'button', href: `${path}?${kept}` }, t.withoutFilters)
+      ? h('a', { class: 'button', href: withoutFilters(path, query) }, t.withoutFilters)
       : h('a', { class: 'button', href: '/' }, t.toHome),
   ]);
 }
 
-/** Returns the criteria of the address. Values that are no numbers are left out. */
+/** Returns the criteria of the address. Prices and ratings that are not numbers are left out. */
 function criteriaOf(query: URLSearchParams): ProductCriteria {
   const numberOf = (name: string): number | undefined => {
     const value = Number.parseFloat(query.get(name) ?? '');

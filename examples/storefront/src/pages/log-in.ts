@@ -4,11 +4,14 @@ import { returnAddress, withReturn } from '../customers.ts';
 import { type Child, h } from '../dom.ts';
 import { field, form } from '../forms.ts';
 import { type Address, navigate, type View } from '../router.ts';
-import { shop } from '../shop.ts';
+import { isLoggedIn, onSession, shop } from '../shop.ts';
 import { t } from '../texts.ts';
 
-export async function logInPage({ query }: Address): Promise<View> {
+export async function logInPage({ query, signal }: Address): Promise<View> {
   const next = returnAddress(query);
+  // The log-in may happen in another tab.
+  const end = onSession(() => isLoggedIn() && navigate(next, { replace: true }));
+  signal.addEventListener('abort', end);
   const element = form(
     {
       button: t.logIn,
@@ -19,7 +22,6 @@ export async function logInPage({ query }: Address): Promise<View> {
           if (isShopError(error, 'issueToken') && error.status === 401) throw new Error(t.wrongLogIn, { cause: error });
           throw error;
         }
-        navigate(next, { replace: true });
         return undefined;
       },
     },

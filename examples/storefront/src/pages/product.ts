@@ -80,13 +80,13 @@ function addForm({ id, name, inStock, status }: Product): Child {
 }
 
 /** Returns what the usual delivery of one unit costs and how long it takes. */
-async function deliveryOf({ id }: Product, signal: AbortSignal): Promise<Child> {
+async function deliveryOf({ id, shipped }: Product, signal: AbortSignal): Promise<Child> {
+  if (!shipped) return h('p', { class: 'delivery' }, t.noDelivery);
   const { shipping, currency, shippingMethods } = await shop.quoteOrder(
     { items: [{ productId: id, quantity: 1 }] },
     { signal },
   );
-  if (shipping === undefined)
-    return h('p', { class: 'delivery' }, shippingMethods.length > 0 ? t.deliveryLater : t.noDelivery);
+  if (shipping === undefined) return shippingMethods.length > 0 && h('p', { class: 'delivery' }, t.deliveryLater);
   const { days, price } = shipping;
   const cost = price === 0 ? t.freeDelivery : t.delivery(money(price, currency));
   return h('p', { class: 'delivery' }, [cost, days && `, ${t.days(days.from, days.to)}`]);

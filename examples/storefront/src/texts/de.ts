@@ -5,6 +5,7 @@ export const de: typeof en = {
   language: 'de',
   shopName: 'Shop',
   skip: 'Zum Inhalt',
+  demoTitle: 'Vorführung',
   demo: 'Dies ist eine Vorführung des Shop-Dienstes.',
   demoLinks: { docs: 'Dokumentation', board: 'Übersicht', mail: 'E-Mails', desk: 'Verwaltung' },
   sections: 'Kategorien',
@@ -25,6 +26,8 @@ export const de: typeof en = {
   offlineTitle: 'Keine Verbindung',
   offlineText: 'Der Shop ist nicht erreichbar. Die Seite wird geladen, sobald Sie wieder online sind.',
   refusedTitle: 'Das hat nicht geklappt',
+  loadAgainText:
+    'Diese Seite lässt sich nicht zeigen. Laden Sie sie neu: Vielleicht gibt es eine neue Fassung des Shops.',
   taxExempt: 'Steuerfrei: Die Steuer schuldet der Leistungsempfänger.',
   orders: 'Ihre Bestellungen',
   requestId: (id) => `Anfrage ${id}`,
