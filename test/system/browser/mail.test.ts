@@ -116,7 +116,7 @@ describe('/mail', () => {
     await page.locator('pre', { hasText: 'It works once' }).waitFor();
     const target = await follow(page, 'Confirm the address');
     await target.getByRole('button', { name: 'Confirm the address' }).click();
-    await target.getByText('Your address is confirmed.').waitFor();
+    await target.getByText('The address is confirmed.').waitFor();
     const { data: tokens } = await tokensOf(email, password);
     const account = await fetch(`${shop.url}/v1/accounts/me`, {
       headers: { Authorization: `Bearer ${tokens?.access_token}` },
@@ -130,14 +130,14 @@ describe('/mail', () => {
     const page = await openMail();
     await openEmail(page, email, subjects.reset);
     const target = await follow(page, 'Set a new password');
-    const button = target.getByRole('button', { name: 'Save the password' });
+    const button = target.getByRole('button', { name: 'Set the password' });
     await target.getByLabel('New password').fill('short');
     await button.click();
-    await target.getByText('Must not have fewer than 8 characters').waitFor();
+    await target.locator('#result.danger', { hasText: 'must not have fewer than 8 characters' }).waitFor();
     expect(complaints.splice(0)).toEqual([expect.stringContaining('status of 400')]);
     await target.getByLabel('New password').fill('an old oak and a river');
     await button.click();
-    await target.getByText('The new password is saved').waitFor();
+    await target.locator('#result.success', { hasText: 'The new password is valid' }).waitFor();
     const { data: tokens } = await tokensOf(email, 'an old oak and a river');
     expect(tokens?.access_token).toEqual(expect.any(String));
   });
