@@ -19,7 +19,7 @@ export interface CartState {
   readonly quote: Quote | undefined;
   /** Why the price is missing; the next change calculates it again. */
   readonly error: unknown;
-  /** Whether an order was sent whose response is missing. The cart cannot be changed until `order` was called again. */
+  /** Whether an order was sent whose response is missing. The cart cannot be changed until `order` or `forget` is called. */
   readonly isOrdering: boolean;
 }
 
@@ -47,9 +47,26 @@ export interface Cart {
   /**
    * Places the order at the shown price and empties the cart. However often it is called, in however many tabs, the
    * contents are ordered once.
+   * @param accountId who orders. The order of another account whose response is missing is not sent again.
    * @throws ShopError of `createOrder`; the cart stays, and has a new price
+   * @throws UnknownOutcomeError
    */
-  order(): Promise<Order>;
+  order(options?: { readonly accountId?: string | undefined }): Promise<Order>;
+  /** Forgets an order that was sent and whose response is missing. It may have been placed. The contents stay. */
+  forget(): Promise<void>;
+}
+
+/** Thrown when an order has no response and is not sent again, because it is another account's, or would be a second one. */
+export class UnknownOutcomeError extends Error {
+  readonly sentAt: Date;
+  readonly isOfOtherAccount: boolean;
+
+  constructor(sentAt: Date, isOfOtherAccount: boolean) {
+    super('The outcome of the order that was sent is unknown. Call forget() to change the cart.');
+    this.name = 'UnknownOutcomeError';
+    this.sentAt = sentAt;
+    this.isOfOtherAccount = isOfOtherAccount;
+  }
 }
 
 interface Contents {
@@ -60,9 +77,18 @@ interface Contents {
 /** What the storage has, as JSON. */
 interface Stored extends Contents {
   /** The order that was sent and whose response is missing. */
-  readonly sent?: { readonly key: string; readonly body: NewOrder };
+  readonly sent?: Sent;
 }
 
+interface Sent {
+  readonly key: string;
+  readonly body: NewOrder;
+  readonly at: number;
+  readonly accountId?: string;
+}
+
+/** Milliseconds after which the shop may have forgotten a key: an hour less than the day of its contract. */
+const keyLifetime = 23 * 60 * 60_000;
 const empty: Stored = { items: [], terms: {} };
 
 export function createCart(operations: Pick<Operations, 'orders' | 'quoteOrder'>, options: CartOptions = {}): Cart {
@@ -101,9 +127,10 @@ export function createCart(operations: Pick<Operations, 'orders' | 'quoteOrder'>
   };
   const store = async (change: (present: Stored) => Stored): Promise<Stored> => {
     const text = await storage.update((present) => JSON.stringify(change(parse(present))));
-    const before = toText(stored);
+    const before = stored;
     stored = parse(text);
-    if (toText(stored) !== before && stored.sent === undefined) {
+    const isUnlocked = before.sent !== undefined;
+    if (stored.sent === undefined && (isUnlocked || toText(stored) !== toText(before))) {
       clearTimeout(timer);
       timer = setTimeout(() => void quote(), quoteAfter);
     }
@@ -146,12 +173,17 @@ export function createCart(operations: Pick<Operations, 'orders' | 'quoteOrder'>
       // JSON omits members that are undefined.
       changeContents(({ items, terms: present }) => ({ items, terms: { ...present, ...terms } as CartTerms })),
     clear: () => changeContents(() => empty),
-    async order() {
+    async order({ accountId } = {}) {
+      let isRepeated = false;
       const { sent } = await store((present) => {
-        if (present.sent !== undefined || present.items.length === 0) return present;
-        const { quote: sealed } = toState(present).quote ?? {};
+        isRepeated = present.sent !== undefined;
+        if (present.sent !== undefined) assertRepeatable(present.sent, accountId);
+        if (isRepeated || present.items.length === 0) return present;
+        const { quote: shown } = toState(present);
+        if (shown === undefined) throw new Error('The price of the cart is not known yet.');
+        const { quote: sealed } = shown;
         const body = { items: [...present.items], ...present.terms, ...(sealed !== undefined && { quote: sealed }) };
-        return { ...present, sent: { key: randomKey(), body } };
+        return { ...present, sent: { key: randomKey(), body, at: Date.now(), ...(accountId && { accountId }) } };
       });
       if (sent === undefined) throw new Error('The cart is empty.');
       try {
@@ -159,18 +191,27 @@ export function createCart(operations: Pick<Operations, 'orders' | 'quoteOrder'>
         await settle(sent.key, true);
         return order;
       } catch (error) {
-        // After any other error, the order may have been placed.
-        if (isShopError(error) && error.status < 500 && error.code !== 'request-in-progress') {
+        // After any other error, the order may have been placed: by the former attempt, when the shop did not look at this one.
+        const isUnread = isRepeated && isShopError(error) && (error.status === 401 || error.status === 429);
+        if (isShopError(error) && error.status < 500 && error.code !== 'request-in-progress' && !isUnread) {
           await settle(sent.key, false);
           await quote();
         }
         throw error;
       }
     },
+    forget: async () => void (await store(({ sent: _, ...contents }) => contents)),
   };
 }
 
+/** @throws UnknownOutcomeError when the order must not be sent again */
+function assertRepeatable({ at, accountId: sender }: Sent, accountId: string | undefined): void {
+  const isOfOtherAccount = sender !== accountId;
+  if (isOfOtherAccount || Date.now() - at > keyLifetime) throw new UnknownOutcomeError(new Date(at), isOfOtherAccount);
+}
+
 function withQuantity({ items, terms }: Contents, productId: string, quantity: number): Contents {
+  if (!Number.isInteger(quantity)) throw new Error(`The quantity ${quantity} is no whole number.`);
   const others = items.filter((item) => item.productId !== productId);
   if (quantity <= 0) return { items: others, terms };
   const isNew = others.length === items.length;

@@ -1,6 +1,13 @@
 // The typed client.
 export type { Answer, Calls, Data, Failure, OperationId } from './call.ts';
-export type { Cart, CartOptions, CartState, CartTerms, Quote } from './cart.ts';
+export {
+  type Cart,
+  type CartOptions,
+  type CartState,
+  type CartTerms,
+  type Quote,
+  UnknownOutcomeError,
+} from './cart.ts';
 export type { CartStorage } from './cart-storage.ts';
 export type { components, operations, paths } from './contract.ts';
 export { type Account, createShop, type ListPath, type Shop, type ShopOptions } from './create-shop.ts';

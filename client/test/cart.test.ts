@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
 import { memoryStorage } from '../src/cart-storage.ts';
-import { type CartState, createShop, isShopError } from '../src/index.ts';
+import { type CartState, createShop, isShopError, UnknownOutcomeError } from '../src/index.ts';
 import { type FaultyShop, type Reaction, refused, type Seen, startFaultyShop } from './faulty-shop.ts';
 
 let server: FaultyShop;
@@ -100,6 +100,55 @@ it('a refused order keeps the contents, gets a new price, and the next one has a
   const keys = sentTo('/v1/orders').map(({ headers }) => headers['idempotency-key']);
   expect(new Set(keys).size).toBe(2);
   expect(JSON.parse(String(sentTo('/v1/orders')[1]?.body))).toMatchObject({ quote: 'quote 2' });
+});
+
+it('an order without a response is sent again neither for another account nor after its key may be forgotten, until it is forgotten', async () => {
+  orders = (count) => (count <= 2 ? 'break' : { status: 201, body: { id: 'order' } });
+  const { open } = await startCarts();
+  const cart = open();
+  await cart.add('a');
+  await expect(cart.order()).rejects.toThrow('The price of the cart is not known yet.');
+  await eventually(() => expect(cart.state.quote).toBeDefined());
+  await expect(cart.order({ accountId: 'kim' })).rejects.toThrow('got no response');
+  await expect(cart.order({ accountId: 'sam' })).rejects.toMatchObject({ isOfOtherAccount: true });
+  await expect(cart.order({ accountId: 'kim' })).rejects.toThrow('got no response');
+  const { now } = Date;
+  Date.now = () => now() + 24 * 60 * 60_000;
+  try {
+    await expect(cart.order({ accountId: 'kim' })).rejects.toBeInstanceOf(UnknownOutcomeError);
+  } finally {
+    Date.now = now;
+  }
+  expect(sentTo('/v1/orders')).toHaveLength(2);
+  const other = open();
+  await eventually(() => expect(other.state.isOrdering).toBe(true));
+  await other.forget();
+  await eventually(() => expect(other.state).toMatchObject({ isOrdering: false, quote: expect.anything() }));
+  expect(await other.order({ accountId: 'sam' })).toMatchObject({ id: 'order' });
+  const keys = sentTo('/v1/orders').map(({ headers }) => headers['idempotency-key']);
+  expect([keys.length, new Set(keys).size]).toEqual([3, 2]);
+});
+
+it('a repeated order that the shop did not look at stays the same order', async () => {
+  const answers: Reaction[] = ['break', refused(401, 'unauthorized'), refused(429, 'rate-limited')];
+  orders = (count) => answers[count - 1] ?? { status: 201, body: { id: 'order' } };
+  const cart = (await startCarts()).open();
+  await cart.add('a');
+  await eventually(() => expect(cart.state.quote).toBeDefined());
+  for (const _ of answers) await expect(cart.order()).rejects.toThrow();
+  expect(await cart.order()).toMatchObject({ id: 'order' });
+  const keys = sentTo('/v1/orders').map(({ headers }) => headers['idempotency-key']);
+  expect([keys.length, new Set(keys).size]).toEqual([4, 1]);
+});
+
+it('a cart takes whole numbers alone', async () => {
+  const cart = (await startCarts()).open();
+  await cart.add('a', 2);
+  for (const quantity of [Number.NaN, 1.5]) {
+    await expect(cart.set('a', quantity)).rejects.toThrow('is no whole number');
+    await expect(cart.add('a', quantity)).rejects.toThrow('is no whole number');
+  }
+  expect(cart.state.items).toEqual([{ productId: 'a', quantity: 2 }]);
 });
 
 it('a price that cannot be calculated is reported, and the next change calculates it', async () => {

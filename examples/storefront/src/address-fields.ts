@@ -40,6 +40,13 @@ export function addressOf(values: Values): ShippingAddress | undefined {
   return filled.length === 0 ? undefined : Object.fromEntries(filled);
 }
 
+/** Returns the change of an account's address. A part that is left out would keep its former text. */
+export function addressChange(values: Values) {
+  if (addressOf(values) === undefined) return null;
+  const kept = parts.filter((part) => part !== 'recipient');
+  return Object.fromEntries(kept.map((part) => [part, values[`${prefix}${part}`] || null]));
+}
+
 /** Shows an address in lines. */
 export function addressLines(address: ShippingAddress): HTMLElement {
   const { recipient, street_address, postal_code, city, region, country } = address;

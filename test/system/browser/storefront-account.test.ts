@@ -146,9 +146,22 @@ describe('the storefront', () => {
     await address.getByLabel('Postal code').fill('10115');
     await address.getByLabel('City').fill('Berlin');
     await address.getByLabel('Country').selectOption('DE');
+    await address.getByLabel('State or region').fill('Brandenburg');
     await address.getByRole('button', { name: 'Save' }).click();
     await address.getByText('Saved.').waitFor();
-    expect(await client.me()).toMatchObject({ name: 'Kim Lee', shipping_address: { city: 'Berlin', country: 'DE' } });
+    await address.getByLabel('State or region').fill('');
+    const patches: unknown[] = [];
+    page.on('request', (request) => request.method() === 'PATCH' && patches.push(request.postDataJSON()));
+    await address.getByRole('button', { name: 'Save' }).click();
+    await eventually(async () =>
+      expect((await client.me()).shipping_address).toEqual({
+        street_address: 'Lindenweg 4',
+        postal_code: '10115',
+        city: 'Berlin',
+        country: 'DE',
+      }),
+    );
+    expect([patches.length, (await client.me()).name]).toEqual([1, 'Kim Lee']);
 
     const sessions = section(page, 'Where you are logged in');
     expect(await sessions.getByRole('listitem').count()).toBe(2);
@@ -156,6 +169,7 @@ describe('the storefront', () => {
     await eventually(async () => expect(await sessions.getByRole('listitem').count()).toBe(1));
 
     const data = section(page, 'Your data');
+    await data.getByText('are erased immediately, because its e-mail address was never confirmed.').waitFor();
     const saved = page.waitForEvent('download');
     await data.getByLabel('Present password').first().fill(password);
     await data.getByRole('button', { name: 'Save my data' }).click();

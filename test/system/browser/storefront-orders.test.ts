@@ -147,6 +147,10 @@ describe('the storefront', () => {
     await page.getByRole('button', { name: 'Cancel the order' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('You have paid nothing for this order').waitFor();
+    await dialog.getByLabel('Notebook A5').selectOption('3');
+    await dialog.getByLabel('Fountain Pen').selectOption('1');
+    await dialog.getByRole('button', { name: 'Cancel now' }).click();
+    await dialog.locator('.notice.danger', { hasText: 'Choose at least one unit.' }).waitFor();
     await dialog.getByLabel('Notebook A5').selectOption('2');
     await dialog.getByLabel('Fountain Pen').selectOption('1');
     await dialog.getByLabel(/^Why/).fill('Two are enough');

@@ -68,7 +68,7 @@ function deviceName(agent = ''): string {
   return known.length === 0 ? t.unknownDevice : known.join(', ');
 }
 
-export function dataSection({ id, email, erase_at: eraseAt }: Account): HTMLElement[] {
+export function dataSection({ id, email, email_verified: isVerified, erase_at: eraseAt }: Account): HTMLElement[] {
   const exportForm = form(
     {
       button: t.exportNow,
@@ -103,7 +103,7 @@ export function dataSection({ id, email, erase_at: eraseAt }: Account): HTMLElem
       },
     },
     h('h3', {}, t.closeTitle),
-    h('p', {}, t.closeText),
+    h('p', {}, isVerified ? t.closeText : t.closeTextNow),
     usernameField(email),
     passwordField(),
   );

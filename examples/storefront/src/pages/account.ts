@@ -1,6 +1,6 @@
 // The account of the customer: name, e-mail address, password, address, sessions, data.
 import type { Account } from '@shop/client';
-import { addressFields, addressOf } from '../address-fields.ts';
+import { addressChange, addressFields } from '../address-fields.ts';
 import { type Child, h } from '../dom.ts';
 import { field, form, usernameField } from '../forms.ts';
 import { type Address, navigate, type View } from '../router.ts';
@@ -103,9 +103,7 @@ function addressForm({ shipping_address: address }: Account): HTMLElement {
       button: t.save,
       kind: 'quiet',
       async send(values) {
-        // A member that is left out would keep its former text.
-        await shop.accounts.update('me', { shipping_address: null });
-        await shop.accounts.update('me', { shipping_address: addressOf(values) ?? null });
+        await shop.accounts.update('me', { shipping_address: addressChange(values) });
         return t.saved;
       },
     },

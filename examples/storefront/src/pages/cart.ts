@@ -37,7 +37,7 @@ export async function cartPage({ signal }: Address): Promise<View> {
 }
 
 function cart(state: CartState, products: ReadonlyMap<string, Shown>): HTMLElement {
-  const { items, quote, error } = state;
+  const { items, quote, error, isOrdering } = state;
   if (items.length === 0) {
     return message(t.cartEmptyTitle, t.cartEmpty, h('a', { class: 'button primary', href: '/' }, t.toHome));
   }
@@ -57,17 +57,18 @@ function cart(state: CartState, products: ReadonlyMap<string, Shown>): HTMLEleme
     h('section', { class: 'summary', 'aria-label': t.summary }, [
       general.map(({ detail }) => notice('warning', detail)),
       error !== undefined && notice('danger', explain(error)),
+      isOrdering && notice('info', t.cartSent),
       quote === undefined
-        ? h('div', { class: 'totals loading', 'aria-busy': error === undefined && 'true' })
+        ? !isOrdering && h('div', { class: 'totals loading', 'aria-busy': error === undefined && 'true' })
         : totals(quote),
       h(
         'a',
         {
           class: 'button primary wide',
           id: 'to-checkout',
-          ...(quote?.quote === undefined && !state.isOrdering
-            ? { 'aria-disabled': 'true', role: 'link' }
-            : { href: '/checkout' }),
+          ...(isOrdering || quote?.quote !== undefined
+            ? { href: '/checkout' }
+            : { 'aria-disabled': 'true', role: 'link' }),
         },
         t.toCheckout,
       ),
@@ -95,11 +96,15 @@ function line(
     type: 'number',
     min: 1,
     max: 999,
+    required: true,
     value: quantity,
     disabled: isOrdering,
     inputmode: 'numeric',
     'aria-label': t.quantityOf(name),
-    onchange: () => input.checkValidity() && set(input.valueAsNumber)(),
+    onchange: () => {
+      if (input.checkValidity()) set(input.valueAsNumber)();
+      else input.value = String(quantity);
+    },
   });
   const step = (sign: string, label: string, units: number): HTMLElement => {
     const isOut = units < 1 || units > 999 || isOrdering;

@@ -62,18 +62,17 @@ export function orderSummary(products: Products) {
   return {
     element,
     button,
-    show({ quote, error, isOrdering }: CartState): void {
+    show({ quote, error, isOrdering }: CartState, isSending: boolean): void {
       code.show(quote, isOrdering);
-      const isReady = quote?.quote !== undefined && !isOrdering;
-      button.setAttribute('aria-disabled', String(!isReady));
-      button.textContent = isOrdering
-        ? t.placing
-        : quote === undefined
-          ? t.placeFirst
-          : t.place(money(quote.totalCost, quote.currency));
+      const isReady = isOrdering || quote?.quote !== undefined;
+      button.setAttribute('aria-disabled', String(isSending || !isReady));
+      if (isSending) button.textContent = t.placing;
+      else if (isOrdering) button.textContent = t.placeAgain;
+      else button.textContent = quote ? t.place(money(quote.totalCost, quote.currency)) : t.placeFirst;
       if (quote === undefined) {
         // The former price stays until the new one is there, so that nothing moves.
-        if (price.childElementCount === 0) price.replaceChildren(h('p', { class: 'calculating' }, t.calculating));
+        if (isOrdering) price.replaceChildren();
+        else if (price.childElementCount === 0) price.replaceChildren(h('p', { class: 'calculating' }, t.calculating));
         price.classList.add('stale');
         problems.replaceChildren(...(error === undefined ? [] : [unpriced(error)]));
         return;
@@ -145,7 +144,8 @@ function codeEntry() {
       const { discountCode } = shop.cart.state.terms;
       applyButton.hidden = discountCode !== undefined;
       removeButton.hidden = discountCode === undefined;
-      input.readOnly = discountCode !== undefined || isOrdering;
+      input.readOnly = discountCode !== undefined;
+      element.inert = isOrdering;
       element.querySelector('.fault')?.remove();
       input.removeAttribute('aria-invalid');
       state.textContent = '';

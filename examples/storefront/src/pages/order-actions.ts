@@ -1,4 +1,5 @@
 // What a customer can do with an order: cancel it whole or in part, return units, and save the invoice.
+import { ShopError } from '@shop/client';
 import { openDialog } from '../dialog.ts';
 import { h } from '../dom.ts';
 import { money } from '../format.ts';
@@ -7,7 +8,7 @@ import { type Item, lineList, type Products } from '../lines.ts';
 import type { OrderData } from '../order-data.ts';
 import { save } from '../save-file.ts';
 import { shop } from '../shop.ts';
-import { notice } from '../states.ts';
+import { explain, notice } from '../states.ts';
 import { t } from '../texts.ts';
 import { returnableUnits, returnDialog } from './order-returns.ts';
 
@@ -22,7 +23,10 @@ export function orderActions(
   const isSent = order.status === 'shipped' || order.status === 'delivered';
   const cancel = (): void => cancelDialog(data, products, signal, refresh);
   const giveBack = (): void => returnDialog(data, products, signal, refresh);
-  const invoice = async (): Promise<void> => outcome.replaceChildren(...(await saveInvoice(order.id, signal)));
+  const invoice = async (): Promise<void> => {
+    const saved = saveInvoice(order.id, signal).catch((error: unknown) => [notice('danger', explain(error))]);
+    outcome.replaceChildren(...(await saved));
+  };
   return h('div', { class: 'actions' }, [
     order.allowedActions.includes('cancel') &&
       h('button', { type: 'button', id: 'cancel', onclick: cancel }, t.cancelOrder),
@@ -41,7 +45,7 @@ async function saveInvoice(id: string, signal: AbortSignal): Promise<HTMLElement
   const { error, response } = await shop.call.GET('/v1/orders/{orderId}/invoice', { params, headers, signal });
   if (response.status === 404) return [notice('info', t.noInvoice)];
   // The client reads JSON. Other content is in `error`, here the page.
-  if (!response.ok) return [notice('danger', t.offlineText)];
+  if (!response.ok) throw new ShopError('getInvoice', response, error);
   save(new Blob([String(error)], { type: 'text/html' }), `invoice-${id}.html`);
   return [];
 }
@@ -69,6 +73,7 @@ function cancelDialog(
       };
       const send = async ({ reason = '' }: Values) => {
         const lines = chosenLines(element, left);
+        if (lines?.length === 0) throw new Error(t.chooseUnits);
         await shop.orders.cancel(id, {
           ...(reason !== '' && { cancellation_reason: reason }),
           ...(lines && { lines }),

@@ -75,7 +75,7 @@ export function returnDialog(
             reason: values[`reason ${productId}`] as Reason,
           }))
           .filter(({ quantity }) => quantity > 0);
-        if (lines.length === 0) return t.returnChoose;
+        if (lines.length === 0) throw new Error(t.chooseUnits);
         const { comment = '' } = values;
         await shop.orders.createReturn(id, { lines, ...(comment !== '' && { comment }) });
         dialog.close();

@@ -1,5 +1,5 @@
 // One order: its progress, lines, money and history. The page shows each change as it happens.
-import type { Order } from '@shop/client';
+import { isShopError, type Order } from '@shop/client';
 import { addressLines } from '../address-fields.ts';
 import { h } from '../dom.ts';
 import { date, dateAndTime, money } from '../format.ts';
@@ -28,7 +28,16 @@ export async function orderPage({ id, query, signal }: Address): Promise<View> {
     parts.replaceChildren(...orderParts(data, products, { signal, refresh }));
     if (focused !== '') parts.querySelector<HTMLElement>(`#${CSS.escape(focused)}`)?.focus();
   };
-  const refresh = async (): Promise<void> => show(await readOrder(id, signal));
+  let [begun, newest] = [0, 0];
+  const refresh = async (): Promise<void> => {
+    begun += 1;
+    const read = begun;
+    const next = await readOrder(id, signal);
+    // An older read may end later.
+    if (read < newest) return;
+    newest = read;
+    show(next);
+  };
   show(data);
   void followOrder(id, cursor, signal, refresh);
   const placed = query.has('placed') && (await placedNote());
@@ -65,10 +74,21 @@ async function followOrder(
   try {
     for await (const { items } of shop.changes(options))
       if (items.some(({ type, resource }) => type.startsWith('return.') || resource.endsWith(id)))
-        // The next change reads the order again when this read fails.
-        await refresh().catch(() => {});
+        await refreshUntilRead(refresh, signal);
   } catch {
     // The visitor has left, or the session has ended. The page keeps what it shows.
+  }
+}
+
+/** A read that fails, as without a connection, is repeated: no other change may ever come. */
+async function refreshUntilRead(refresh: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      return await refresh();
+    } catch (error) {
+      if (isShopError(error) && [401, 403, 404].includes(error.status)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 5_000));
+    }
   }
 }
 

@@ -1,7 +1,9 @@
 // The pages that are loaded together.
 
+import { isLoggedIn, onSession } from '../shop.ts';
 import { own } from '../texts/own.ts';
 import { addTexts } from '../texts.ts';
+import { forgetTerms } from './checkout.ts';
 
 export { accountPage } from './account.ts';
 export { checkoutPage } from './checkout.ts';
@@ -12,3 +14,5 @@ export { ordersPage } from './orders.ts';
 export { registerPage } from './register.ts';
 
 addTexts(own);
+// The next customer of this browser gets no address of the former one.
+onSession(() => void (isLoggedIn() || forgetTerms()));

@@ -69,6 +69,7 @@ export const deAccount: typeof enAccount = {
   exportNow: 'Meine Daten speichern',
   closeTitle: 'Konto schließen',
   closeText: 'Ihr Konto und Ihre Daten werden nach 7 Tagen gelöscht. Bis dahin können Sie es sich anders überlegen.',
+  closeTextNow: 'Ihr Konto und Ihre Daten werden sofort gelöscht, weil die E-Mail-Adresse nie bestätigt wurde.',
   closeNow: 'Mein Konto schließen',
   closing: (time) => `Ihr Konto wird am ${time} gelöscht.`,
   keepAccount: 'Mein Konto behalten',

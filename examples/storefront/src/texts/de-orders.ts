@@ -41,6 +41,15 @@ export const deOrders: typeof enOrders = {
   placing: 'Die Bestellung wird aufgegeben …',
   placingAgain:
     'Die Bestellung wurde gesendet, bevor diese Seite geladen wurde. Das Ergebnis wird gelesen; sie wird nie zweimal aufgegeben.',
+  placeAgain: 'Bestellung noch einmal senden',
+  placeAgainText:
+    'Die Bestellung ist vielleicht angekommen. Auch wenn sie noch einmal gesendet wird, gilt sie nur einmal.',
+  priceFirst: 'Der Preis wird für Ihre Angaben berechnet. Bitte sehen Sie ihn an, und bestellen Sie dann noch einmal.',
+  sentBefore: (time) =>
+    `Dieser Warenkorb wurde am ${time} bestellt, und die Antwort kam nie an. Bitte sehen Sie in Ihre Bestellungen, bevor Sie ihn noch einmal bestellen.`,
+  sentByOther: (time) =>
+    `Ein anderes Konto hat diesen Warenkorb am ${time} bestellt. Die Antwort kam nie an. Sie bestellen ihn nur, wenn Sie selbst darauf klicken.`,
+  keepCart: 'Mit diesem Warenkorb weitermachen',
   units: (count) => `${count} Stück`,
   each: (price) => `je ${price}`,
   cancelledUnits: (count) => `${count} storniert`,
@@ -118,7 +127,7 @@ export const deOrders: typeof enOrders = {
   returnReason: 'Grund',
   returnComment: 'Bemerkung (Sie können das leer lassen)',
   returnSend: 'Rücksendung anmelden',
-  returnChoose: 'Wählen Sie mindestens ein Stück.',
+  chooseUnits: 'Wählen Sie mindestens ein Stück.',
   returns: 'Rücksendungen',
   returnStatus: {
     requested: 'Angemeldet',

@@ -94,6 +94,7 @@ export const de: typeof en = {
   free: 'Kostenlos',
   total: 'Gesamt',
   including: (tax) => `enthält ${tax}`,
+  cartSent: 'Diese Bestellung wurde gesendet, und ihr Ergebnis ist noch nicht bekannt. Die Kasse findet es heraus.',
   toCheckout: 'Zur Kasse',
   codeLater: 'Einen Code und die Versandart wählen Sie im nächsten Schritt.',
   remove: 'Entfernen',

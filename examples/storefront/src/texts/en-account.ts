@@ -68,6 +68,7 @@ export const enAccount = {
   exportNow: 'Save my data',
   closeTitle: 'Close the account',
   closeText: 'Your account and your data are erased after 7 days. Until then you can change your mind.',
+  closeTextNow: 'Your account and your data are erased immediately, because its e-mail address was never confirmed.',
   closeNow: 'Close my account',
   closing: (time: string) => `Your account will be erased on ${time}.`,
   keepAccount: 'Keep my account',

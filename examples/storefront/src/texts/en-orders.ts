@@ -37,6 +37,14 @@ export const enOrders = {
   placeFirst: 'Place the order',
   placing: 'The order is being placed …',
   placingAgain: 'The order was sent before this page was loaded. Its outcome is being read; it is never placed twice.',
+  placeAgain: 'Send the order again',
+  placeAgainText: 'The order may have arrived. When it is sent again, it is still placed once.',
+  priceFirst: 'The price is being calculated for what is entered. Please look at it, and place the order again.',
+  sentBefore: (time: string) =>
+    `An order of this cart was sent on ${time}, and its outcome never arrived. Please look at your orders before you place it again.`,
+  sentByOther: (time: string) =>
+    `Another account sent an order of this cart on ${time}. Its outcome never arrived. You do not order it unless you place it yourself.`,
+  keepCart: 'Go on with this cart',
   units: (count: number) => `${count} ${count === 1 ? 'unit' : 'units'}`,
   each: (price: string) => `${price} each`,
   cancelledUnits: (count: number) => `${count} cancelled`,
@@ -114,7 +122,7 @@ export const enOrders = {
   returnReason: 'Reason',
   returnComment: 'Comment (you may leave this empty)',
   returnSend: 'Ask for the return',
-  returnChoose: 'Choose at least one unit.',
+  chooseUnits: 'Choose at least one unit.',
   returns: 'Returns',
   returnStatus: {
     requested: 'Requested',

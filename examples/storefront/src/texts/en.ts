@@ -94,6 +94,7 @@ export const en = {
   free: 'Free',
   total: 'Total',
   including: (tax: string) => `includes ${tax}`,
+  cartSent: 'This order was sent, and its outcome is not known yet. The checkout finds out.',
   toCheckout: 'To checkout',
   codeLater: 'You can enter a code and choose the delivery in the next step.',
   remove: 'Remove',
