@@ -23,7 +23,10 @@ export async function startShop(): Promise<RunningShop> {
   // When root runs this, PostgreSQL runs as another user, which needs access to the files in the folder.
   await chmod(folder, 0o711);
   const GATEWAY_CONFIG_DIR = await configForRegistrations(join(folder, 'config'));
-  const shop = await launchShop({ dataDir: join(folder, 'data'), environment: { GATEWAY_CONFIG_DIR } });
+  const shop = await launchShop({
+    dataDir: join(folder, 'data'),
+    environment: { GATEWAY_CONFIG_DIR, STOREFRONT: 'off' },
+  });
   const stop = async (): Promise<void> => {
     await shop.end();
     await rm(folder, { recursive: true, force: true });

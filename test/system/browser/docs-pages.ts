@@ -5,7 +5,15 @@ import { findings } from './accessibility.ts';
 import { type Documentation, lightness, openDocumentation, type Visit } from './documentation.ts';
 import { screens } from './screens.ts';
 
-const texts = ['/docs/nonsense', '/docs', '/docs/reference', '/docs/changelog', '/problems', '/problems/price-changed'];
+const texts = [
+  '/',
+  '/docs/nonsense',
+  '/docs',
+  '/docs/reference',
+  '/docs/changelog',
+  '/problems',
+  '/problems/price-changed',
+];
 const guides = [...guideNames, ...operatorGuideNames, 'runbooks', 'runbooks/dead-letters'];
 const paths = [...texts, ...guides.map((name) => `/docs/${name}`)];
 
