@@ -3,7 +3,7 @@ import type { components } from '@shop/client';
 import { countryName, countrySelect } from './countries.ts';
 import { h } from './dom.ts';
 import { field, labelled, type Values } from './forms.ts';
-import { t } from './texts.ts';
+import { t } from './texts/customers.ts';
 
 export type ShippingAddress = components['schemas']['Address'];
 

@@ -1,6 +1,6 @@
 // The countries of addresses, by their codes of ISO 3166-1, with names in the language of the visitor.
 import { h } from './dom.ts';
-import { t } from './texts.ts';
+import { t } from './texts/customers.ts';
 
 const codes =
   'AD AE AF AG AI AL AM AO AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BW BY BZ CA CC CD CF CG ' +

@@ -1,6 +1,6 @@
 // A dialog over the page. Escape closes it, and the focus goes back to where it was.
 import { type Child, h } from './dom.ts';
-import { t } from './texts.ts';
+import { t } from './texts/customers.ts';
 
 export interface Dialog {
   close(): void;

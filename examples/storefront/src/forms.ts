@@ -2,7 +2,7 @@
 import { isShopError } from '@shop/client';
 import { type Child, h, type Properties } from './dom.ts';
 import { explain, notice } from './states.ts';
-import { t } from './texts.ts';
+import { t } from './texts/customers.ts';
 
 export type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 export type Values = Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ export function labelled(control: Control, label: string, hint?: string): HTMLEl
   ]);
 }
 
-/** Tells password managers whose password the form is about. */
+/** The account whose password the form asks for. Password managers need it. */
 export function usernameField(email: string): HTMLElement {
   return h('input', {
     type: 'text',

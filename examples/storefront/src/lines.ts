@@ -5,7 +5,7 @@ import { money } from './format.ts';
 import { attributeValue } from './names.ts';
 import { pictureOf } from './pictures.ts';
 import { shop } from './shop.ts';
-import { t } from './texts.ts';
+import { t } from './texts/customers.ts';
 
 export type Item = components['schemas']['OrderItem'];
 /** The members of a product that a line shows. */

@@ -1,7 +1,8 @@
 // The storefront: its addresses, and the page of each one.
+
+import { customerRoutes } from './customer-routes.ts';
 import { h } from './dom.ts';
 import { frame } from './frame.ts';
-import { ownRoutes } from './own-routes.ts';
 import { cartPage } from './pages/cart.ts';
 import { homePage } from './pages/home.ts';
 import { categoryPage, searchPage } from './pages/listing.ts';
@@ -19,7 +20,7 @@ const routes: readonly Route[] = [
   { path: /^\/search$/, page: searchPage, loading: list },
   { path: /^\/p\/([^/]+)$/, page: productPage, loading: () => skeleton('line', 'half', 'half') },
   { path: /^\/cart$/, page: cartPage, loading: () => skeleton('title', 'block') },
-  ...ownRoutes,
+  ...customerRoutes,
 ];
 
 const main = h('main', { id: 'content', tabindex: -1 });

@@ -228,10 +228,10 @@ describe('a visitor', () => {
 
   it('loads the page again when a new version no longer has its modules', async () => {
     const { page } = await storefront.visit('/');
-    await page.route(/own\.js$/, (route) => route.fulfill({ status: 404 }));
+    await page.route(/pages\/customers\.js$/, (route) => route.fulfill({ status: 404 }));
     await page.getByRole('banner').getByRole('link', { name: 'Log in' }).click();
     await page.getByText('Load it again').waitFor();
-    await page.unroute(/own\.js$/);
+    await page.unroute(/pages\/customers\.js$/);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByLabel('E-mail address').waitFor();
   });

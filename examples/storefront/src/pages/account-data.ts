@@ -7,7 +7,7 @@ import { navigate, refresh } from '../router.ts';
 import { save } from '../save-file.ts';
 import { shop } from '../shop.ts';
 import { notice } from '../states.ts';
-import { t } from '../texts.ts';
+import { t } from '../texts/customers.ts';
 
 type Session = components['schemas']['Session'];
 

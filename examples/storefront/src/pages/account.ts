@@ -6,7 +6,7 @@ import { field, form, usernameField } from '../forms.ts';
 import { type Address, navigate, type View } from '../router.ts';
 import { shop } from '../shop.ts';
 import { notice } from '../states.ts';
-import { t } from '../texts.ts';
+import { t } from '../texts/customers.ts';
 import { dataSection, passwordField, sessionsSection } from './account-data.ts';
 
 export async function accountPage({ signal }: Address): Promise<View> {

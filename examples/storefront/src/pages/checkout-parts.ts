@@ -6,7 +6,7 @@ import { labelled, showFault } from '../forms.ts';
 import { type Item, lineList, type Products } from '../lines.ts';
 import { shop } from '../shop.ts';
 import { explain, notice } from '../states.ts';
-import { t } from '../texts.ts';
+import { t } from '../texts/customers.ts';
 import { totals } from '../totals.ts';
 import { faultText } from './cart.ts';
 
@@ -43,7 +43,7 @@ export function deliveryChoice({ quote, terms }: CartState): HTMLElement | undef
         input,
         h('span', {}, [
           h('bdi', { class: 'name' }, name[t.language] ?? name.en ?? ''),
-          days !== undefined && h('small', {}, t.deliveryDays(days.from, days.to)),
+          days !== undefined && h('small', {}, t.days(days.from, days.to)),
         ]),
         h('span', { class: 'money' }, price === 0 ? t.free : money(price, currency)),
       ]);

@@ -10,7 +10,7 @@ import { productsOf } from '../lines.ts';
 import { type Address, navigate, refresh, type View } from '../router.ts';
 import { cartRead, isLoggedIn, sessionRead, shop } from '../shop.ts';
 import { explain, message, notice } from '../states.ts';
-import { t } from '../texts.ts';
+import { t } from '../texts/customers.ts';
 import { deliveryChoice, orderSummary } from './checkout-parts.ts';
 
 export async function checkoutPage({ signal }: Address): Promise<View> {

@@ -6,7 +6,7 @@ import { field, form, usernameField } from '../forms.ts';
 import type { View } from '../router.ts';
 import { isLoggedIn, shop } from '../shop.ts';
 import { notice } from '../states.ts';
-import { t } from '../texts.ts';
+import { t } from '../texts/customers.ts';
 import { entry } from './log-in.ts';
 
 /** Without a token, the page sends the e-mail that has one. */

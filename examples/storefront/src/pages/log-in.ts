@@ -5,7 +5,7 @@ import { type Child, h } from '../dom.ts';
 import { field, form } from '../forms.ts';
 import { type Address, navigate, type View } from '../router.ts';
 import { isLoggedIn, onSession, shop } from '../shop.ts';
-import { t } from '../texts.ts';
+import { t } from '../texts/customers.ts';
 
 export async function logInPage({ query, signal }: Address): Promise<View> {
   const next = returnAddress(query);

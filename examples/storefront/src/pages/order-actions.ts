@@ -9,7 +9,7 @@ import type { OrderData } from '../order-data.ts';
 import { save } from '../save-file.ts';
 import { shop } from '../shop.ts';
 import { explain, notice } from '../states.ts';
-import { t } from '../texts.ts';
+import { t } from '../texts/customers.ts';
 import { returnableUnits, returnDialog } from './order-returns.ts';
 
 export function orderActions(

@@ -8,7 +8,7 @@ import { lineList, type Products } from '../lines.ts';
 import type { OrderData, Return } from '../order-data.ts';
 import { shop } from '../shop.ts';
 import { notice } from '../states.ts';
-import { t } from '../texts.ts';
+import { t } from '../texts/customers.ts';
 
 type Reason = components['schemas']['ReturnReason'];
 

@@ -3,7 +3,7 @@ import type { Order } from '@shop/client';
 import { type Child, h } from '../dom.ts';
 import { date, dateAndTime } from '../format.ts';
 import type { HistoryEntry, OrderData } from '../order-data.ts';
-import { t } from '../texts.ts';
+import { t } from '../texts/customers.ts';
 
 const steps = ['pending', 'processing', 'shipped', 'delivered'] as const;
 

@@ -8,7 +8,7 @@ import { type OrderData, readOrder } from '../order-data.ts';
 import type { Address, View } from '../router.ts';
 import { shop } from '../shop.ts';
 import { notice } from '../states.ts';
-import { t } from '../texts.ts';
+import { t } from '../texts/customers.ts';
 import { totals } from '../totals.ts';
 import { orderActions } from './order-actions.ts';
 import { returnCards } from './order-returns.ts';

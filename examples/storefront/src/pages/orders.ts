@@ -8,7 +8,7 @@ import { pictureOf } from '../pictures.ts';
 import type { Address, View } from '../router.ts';
 import { shop } from '../shop.ts';
 import { message } from '../states.ts';
-import { t } from '../texts.ts';
+import { t } from '../texts/customers.ts';
 import { statusBadge } from './order-timeline.ts';
 
 const pageSize = 10;

@@ -4,7 +4,7 @@ import { h } from '../dom.ts';
 import { field, form } from '../forms.ts';
 import { type Address, navigate, type View } from '../router.ts';
 import { shop } from '../shop.ts';
-import { t } from '../texts.ts';
+import { t } from '../texts/customers.ts';
 import { entry } from './log-in.ts';
 
 export async function registerPage({ query }: Address): Promise<View> {

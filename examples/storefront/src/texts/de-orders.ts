@@ -21,8 +21,6 @@ export const deOrders: typeof enOrders = {
   chooseCountry: 'Land wählen',
   saveAddress: 'Diese Adresse in meinem Konto speichern',
   deliveryTitle: 'Versand',
-  deliveryDays: (from, to) =>
-    from === to ? `${from} ${from === 1 ? 'Werktag' : 'Werktage'}` : `${from} bis ${to} Werktage`,
   countryFirst: 'Die Versandarten erscheinen, sobald das Land gewählt ist.',
   deliveryNotNeeded: 'Von dieser Bestellung wird nichts verschickt.',
   payment: 'Zahlung',

@@ -19,8 +19,6 @@ export const enOrders = {
   chooseCountry: 'Choose a country',
   saveAddress: 'Keep this address in my account',
   deliveryTitle: 'Delivery',
-  deliveryDays: (from: number, to: number) =>
-    from === to ? `${from} ${from === 1 ? 'working day' : 'working days'}` : `${from} to ${to} working days`,
   countryFirst: 'The ways of delivery appear when the country is chosen.',
   deliveryNotNeeded: 'Nothing of this order is sent by post.',
   payment: 'Payment',

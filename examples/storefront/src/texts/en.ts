@@ -1,5 +1,4 @@
 // The English texts. A text with values is a function. `de.ts` has the same keys.
-import type { OwnTexts } from './own.ts';
 
 export const en = {
   language: 'en',
@@ -112,6 +111,3 @@ export const en = {
   attributes: { guaranteeYears: 'Guarantee in years' } as Record<string, string>,
   values: {} as Record<string, string>,
 };
-
-/** The texts of the frame and of the pages of products, and those of the pages of customers, which are loaded with them. */
-export type Texts = typeof en & OwnTexts;

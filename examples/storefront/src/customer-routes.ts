@@ -3,7 +3,7 @@ import { forCustomers } from './customers.ts';
 import type { Page, Route } from './router.ts';
 import { skeleton } from './states.ts';
 
-const pages = () => import('./pages/own.ts');
+const pages = () => import('./pages/customers.ts');
 const one = () => skeleton('title', 'block');
 const form = () => skeleton('block form');
 
@@ -12,7 +12,7 @@ const guest = (page: (all: Awaited<ReturnType<typeof pages>>) => Page): Page => 
 };
 const customer = (page: (all: Awaited<ReturnType<typeof pages>>) => Page): Page => forCustomers(guest(page));
 
-export const ownRoutes: readonly Route[] = [
+export const customerRoutes: readonly Route[] = [
   { path: /^\/checkout$/, page: guest((all) => all.checkoutPage), loading: one },
   { path: /^\/orders$/, page: customer((all) => all.ordersPage), loading: one },
   { path: /^\/orders\/([^/]+)$/, page: customer((all) => all.orderPage), loading: one },

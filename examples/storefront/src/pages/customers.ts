@@ -1,8 +1,5 @@
 // The pages that are loaded together.
-
 import { isLoggedIn, onSession } from '../shop.ts';
-import { own } from '../texts/own.ts';
-import { addTexts } from '../texts.ts';
 import { forgetTerms } from './checkout.ts';
 
 export { accountPage } from './account.ts';
@@ -13,6 +10,5 @@ export { orderPage } from './order.ts';
 export { ordersPage } from './orders.ts';
 export { registerPage } from './register.ts';
 
-addTexts(own);
 // The next customer of this browser gets no address of the former one.
 onSession(() => void (isLoggedIn() || forgetTerms()));
