@@ -84,6 +84,24 @@ export function form(
   return element;
 }
 
+/** A button whose action runs once at a time. Why it failed is shown in `outcome`. */
+export function actionButton(
+  text: string,
+  action: () => Promise<unknown>,
+  outcome: HTMLElement,
+  properties: Properties = {},
+): HTMLButtonElement {
+  const onclick = async (): Promise<void> => {
+    if (button.getAttribute('aria-disabled') === 'true') return;
+    button.setAttribute('aria-disabled', 'true');
+    outcome.replaceChildren();
+    await action().catch((error: unknown) => outcome.replaceChildren(notice('danger', explain(error))));
+    button.removeAttribute('aria-disabled');
+  };
+  const button = h('button', { type: 'button', onclick, ...properties }, text);
+  return button;
+}
+
 /** Returns the texts of the fields by name, without surrounding blanks. Passwords stay as they are. */
 export function valuesOf(element: HTMLFormElement): Values {
   return Object.fromEntries(

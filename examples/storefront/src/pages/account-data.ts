@@ -2,7 +2,7 @@
 import type { Account, components } from '@shop/client';
 import { h } from '../dom.ts';
 import { dateAndTime } from '../format.ts';
-import { field, form, usernameField } from '../forms.ts';
+import { actionButton, field, form, usernameField } from '../forms.ts';
 import { navigate, refresh } from '../router.ts';
 import { save } from '../save-file.ts';
 import { shop } from '../shop.ts';
@@ -17,7 +17,7 @@ const mostShown = 5;
 export function sessionsSection(sessions: readonly Session[]): HTMLElement {
   const list = h('ul', { class: 'sessions' });
   const more = h('details');
-  const others = h('button', { type: 'button', onclick: () => void endOthers().catch(() => {}) }, t.endOthers);
+  const outcome = h('div', { class: 'outcome' });
   let shown = sessions;
   const show = (): void => {
     const older = shown.slice(mostShown);
@@ -43,12 +43,7 @@ export function sessionsSection(sessions: readonly Session[]): HTMLElement {
         h('strong', { title: agent, dir: 'auto' }, name),
         h('small', {}, [address, ' · ', t.lastUsed(dateAndTime(time))]),
       ),
-      !current &&
-        h(
-          'button',
-          { type: 'button', 'aria-label': `${t.endSession}: ${name}`, onclick: () => void end().catch(() => {}) },
-          t.endSession,
-        ),
+      !current && actionButton(t.endSession, end, outcome, { 'aria-label': `${t.endSession}: ${name}` }),
     ]);
   };
   const endOthers = async (): Promise<void> => {
@@ -56,8 +51,9 @@ export function sessionsSection(sessions: readonly Session[]): HTMLElement {
     shown = shown.filter(({ current }) => current);
     show();
   };
+  const others = actionButton(t.endOthers, endOthers, outcome);
   show();
-  return h('div', { class: 'stack' }, list, more, others);
+  return h('div', { class: 'stack' }, list, more, outcome, others);
 }
 
 /** Returns the browser and the system of a `User-Agent`, as far as it names well-known ones. */
@@ -140,5 +136,9 @@ export function passwordField(): HTMLElement {
 
 /** The shop takes a log-in with the password in the last minutes as the proof that the holder asks. */
 async function proveHolder(email: string, password: string): Promise<void> {
+  const { items } = await shop.sessions.list();
   await shop.logIn({ email, password });
+  // The log-in begins another session in place of this one.
+  const former = items.find(({ current }) => current);
+  if (former !== undefined) await shop.sessions.end(former.id);
 }

@@ -91,6 +91,8 @@ function line(
   const priced = quote?.itemsSummary.find((each) => each.productId === productId);
   const name = product?.name ?? priced?.name ?? t.unknownProduct;
   const set = (units: number) => (): void => void shop.cart.set(productId, units).catch(() => {});
+  // Two quick clicks are two units.
+  const more = (): void => void shop.cart.add(productId).catch(() => {});
   const input: HTMLInputElement = h('input', {
     id: `quantity-${productId}`,
     type: 'number',
@@ -106,7 +108,7 @@ function line(
       else input.value = String(quantity);
     },
   });
-  const step = (sign: string, label: string, units: number): HTMLElement => {
+  const step = (sign: string, label: string, units: number, onclick: () => void): HTMLElement => {
     const isOut = units < 1 || units > 999 || isOrdering;
     return h(
       'button',
@@ -116,7 +118,7 @@ function line(
         id: `${sign}-${productId}`,
         'aria-label': `${label}: ${name}`,
         disabled: isOut,
-        onclick: set(units),
+        onclick,
       },
       sign,
     );
@@ -130,7 +132,13 @@ function line(
       product && h('p', { class: 'muted' }, money(product.price, product.currency)),
     ]),
     fault && notice('warning', h('span', {}, faultText(fault)), adjust(fault, productId)),
-    h('div', { class: 'stepper' }, step('−', t.less, quantity - 1), input, step('+', t.moreUnits, quantity + 1)),
+    h(
+      'div',
+      { class: 'stepper' },
+      step('−', t.less, quantity - 1, set(quantity - 1)),
+      input,
+      step('+', t.moreUnits, quantity + 1, more),
+    ),
     h('strong', { class: 'amount' }, priced && quote ? money(priced.lineTotal, quote.currency) : ''),
     h(
       'button',

@@ -2,7 +2,7 @@
 import { type CartState, isShopError, type Quote } from '@shop/client';
 import { h } from '../dom.ts';
 import { money } from '../format.ts';
-import { labelled, showFault } from '../forms.ts';
+import { clearFaults, labelled, showFault } from '../forms.ts';
 import { type Item, lineList, type Products } from '../lines.ts';
 import { shop } from '../shop.ts';
 import { explain, notice } from '../states.ts';
@@ -146,8 +146,7 @@ function codeEntry() {
       removeButton.hidden = discountCode === undefined;
       input.readOnly = discountCode !== undefined;
       element.inert = isOrdering;
-      element.querySelector('.fault')?.remove();
-      input.removeAttribute('aria-invalid');
+      clearFaults(element);
       state.textContent = '';
       if (quote === undefined || discountCode === undefined) return;
       const refusal = quote.problems.find(({ code }) => code === 'discount-not-applicable');

@@ -5,7 +5,7 @@ import { likelyCountry } from '../countries.ts';
 import { withReturn } from '../customers.ts';
 import { h, replaceContent } from '../dom.ts';
 import { dateAndTime } from '../format.ts';
-import { checkRequired, clearFaults, showRefusal, type Values, valuesOf } from '../forms.ts';
+import { actionButton, checkRequired, clearFaults, showRefusal, type Values, valuesOf } from '../forms.ts';
 import { productsOf } from '../lines.ts';
 import { type Address, navigate, refresh, type View } from '../router.ts';
 import { cartRead, isLoggedIn, sessionRead, shop } from '../shop.ts';
@@ -131,13 +131,15 @@ function unknownOutcome({ sentAt, isOfOtherAccount }: UnknownOutcomeError): HTML
     if (isOfOtherAccount) await forgetTerms();
     refresh();
   };
+  const outcome = h('div', { class: 'outcome' });
   return notice(
     'warning',
     h('p', {}, (isOfOtherAccount ? t.sentByOther : t.sentBefore)(dateAndTime(sentAt.toISOString()))),
     h('div', { class: 'actions' }, [
       !isOfOtherAccount && h('a', { class: 'button', href: '/orders' }, t.yourOrders),
-      h('button', { type: 'button', onclick: proceed }, t.keepCart),
+      actionButton(t.keepCart, proceed, outcome),
     ]),
+    outcome,
   );
 }
 

@@ -3,12 +3,12 @@ import { ShopError } from '@shop/client';
 import { openDialog } from '../dialog.ts';
 import { h } from '../dom.ts';
 import { money } from '../format.ts';
-import { form, labelled, type Values } from '../forms.ts';
+import { actionButton, form, labelled, type Values, valuesOf } from '../forms.ts';
 import { type Item, lineList, type Products } from '../lines.ts';
 import type { OrderData } from '../order-data.ts';
 import { save } from '../save-file.ts';
 import { shop } from '../shop.ts';
-import { explain, notice } from '../states.ts';
+import { notice } from '../states.ts';
 import { t } from '../texts/customers.ts';
 import { returnableUnits, returnDialog } from './order-returns.ts';
 
@@ -23,17 +23,14 @@ export function orderActions(
   const isSent = order.status === 'shipped' || order.status === 'delivered';
   const cancel = (): void => cancelDialog(data, products, signal, refresh);
   const giveBack = (): void => returnDialog(data, products, signal, refresh);
-  const invoice = async (): Promise<void> => {
-    const saved = saveInvoice(order.id, signal).catch((error: unknown) => [notice('danger', explain(error))]);
-    outcome.replaceChildren(...(await saved));
-  };
+  const invoice = async (): Promise<void> => outcome.replaceChildren(...(await saveInvoice(order.id, signal)));
   return h('div', { class: 'actions' }, [
     order.allowedActions.includes('cancel') &&
       h('button', { type: 'button', id: 'cancel', onclick: cancel }, t.cancelOrder),
     isSent &&
       returnableUnits(data).size > 0 &&
       h('button', { type: 'button', id: 'return', onclick: giveBack }, t.returnUnits),
-    isSent && h('button', { type: 'button', id: 'invoice', onclick: invoice }, t.invoice),
+    isSent && actionButton(t.invoice, invoice, outcome, { id: 'invoice' }),
     outcome,
   ]);
 }
@@ -86,7 +83,7 @@ function cancelDialog(
         unitSelect(item, t.cancelAll, (count) => t.keepUnits(count, item.quantity)),
       );
       const reason = labelled(h('textarea', { name: 'reason', maxlength: 500, rows: 2, dir: 'auto' }), t.cancelReason);
-      const options = { button: t.cancelNow, kind: 'danger', places: {}, send } as const;
+      const options = { button: t.cancelNow, kind: 'danger', send } as const;
       const element = form(options, h('p', {}, t.cancelPart), units, reason, moneyBack);
       element.addEventListener('change', update);
       update();
@@ -110,7 +107,8 @@ function chosenLines(
   element: HTMLFormElement,
   items: readonly Item[],
 ): { productId: string; quantity: number }[] | undefined {
-  const kept = (productId: string): number => Number(new FormData(element).get(`keep ${productId}`) ?? 0);
+  const values = valuesOf(element);
+  const kept = (productId: string): number => Number(values[`keep ${productId}`] ?? 0);
   if (items.every(({ productId }) => kept(productId) === 0)) return undefined;
   return items
     .map(({ productId, quantity }) => ({ productId, quantity: quantity - kept(productId) }))

@@ -3,7 +3,7 @@ import type { components } from '@shop/client';
 import { openDialog } from '../dialog.ts';
 import { h } from '../dom.ts';
 import { date, money } from '../format.ts';
-import { form, labelled, type Values } from '../forms.ts';
+import { actionButton, form, labelled, type Values } from '../forms.ts';
 import { lineList, type Products } from '../lines.ts';
 import type { OrderData, Return } from '../order-data.ts';
 import { shop } from '../shop.ts';
@@ -19,7 +19,7 @@ export function returnCards(returns: readonly Return[], refresh: () => Promise<v
     returns.map(({ id, status, createdAt, lines, comment, refusalReason, refund, currency, allowedActions }) => {
       const outcome = h('div', { class: 'outcome' });
       const withdraw = async (): Promise<void> => {
-        await shop.returns.withdraw(id).catch(() => {});
+        await shop.returns.withdraw(id);
         await refresh();
       };
       return h('li', {}, [
@@ -35,8 +35,7 @@ export function returnCards(returns: readonly Return[], refresh: () => Promise<v
         comment !== undefined && h('p', { dir: 'auto' }, h('small', {}, comment)),
         refusalReason !== undefined && notice('warning', h('span', { dir: 'auto' }, refusalReason)),
         refund !== undefined && h('p', {}, t.refundDue(money(refund, currency))),
-        allowedActions.includes('withdraw') &&
-          h('button', { type: 'button', id: `withdraw-${id}`, onclick: withdraw }, t.withdraw),
+        allowedActions.includes('withdraw') && actionButton(t.withdraw, withdraw, outcome, { id: `withdraw-${id}` }),
         outcome,
       ]);
     }),

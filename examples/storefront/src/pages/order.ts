@@ -1,7 +1,7 @@
 // One order: its progress, lines, money and history. The page shows each change as it happens.
 import { isShopError, type Order } from '@shop/client';
 import { addressLines } from '../address-fields.ts';
-import { h } from '../dom.ts';
+import { h, replaceContent } from '../dom.ts';
 import { date, dateAndTime, money } from '../format.ts';
 import { lineList, type Products, productsOf } from '../lines.ts';
 import { type OrderData, readOrder } from '../order-data.ts';
@@ -22,11 +22,9 @@ export async function orderPage({ id, query, signal }: Address): Promise<View> {
   const parts = h('div');
   const news = h('p', { class: 'unseen', role: 'status' });
   const show = (next: OrderData): void => {
-    const focused = document.activeElement?.id ?? '';
     if (next.order.status !== data.order.status) news.textContent = t.updated(t.status[next.order.status]);
     data = next;
-    parts.replaceChildren(...orderParts(data, products, { signal, refresh }));
-    if (focused !== '') parts.querySelector<HTMLElement>(`#${CSS.escape(focused)}`)?.focus();
+    replaceContent(parts, orderParts(data, products, { signal, refresh }));
   };
   let [begun, newest] = [0, 0];
   const refresh = async (): Promise<void> => {
@@ -41,6 +39,8 @@ export async function orderPage({ id, query, signal }: Address): Promise<View> {
   show(data);
   void followOrder(id, cursor, signal, refresh);
   const placed = query.has('placed') && (await placedNote());
+  // The page thanks once, and not again when it is loaded again.
+  if (placed && !signal.aborted) history.replaceState(history.state, '', location.pathname);
   const title = t.orderOf(date(data.order.createdAt));
   const back = h('a', { class: 'back', href: '/orders' }, t.toOrders);
   const head = h('div', { class: 'order-head' }, h('h1', {}, title), h('small', {}, t.orderNumber(id)));

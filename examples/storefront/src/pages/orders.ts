@@ -3,6 +3,7 @@
 import type { Order } from '@shop/client';
 import { h } from '../dom.ts';
 import { date, money } from '../format.ts';
+import { actionButton } from '../forms.ts';
 import { type Products, productsOf } from '../lines.ts';
 import { pictureOf } from '../pictures.ts';
 import type { Address, View } from '../router.ts';
@@ -16,8 +17,8 @@ const mostPictures = 4;
 
 export async function ordersPage({ signal }: Address): Promise<View> {
   const list = h('ul', { class: 'order-list' });
-  const more = h('button', { type: 'button', hidden: true }, t.moreOrders);
   let cursor: string | undefined;
+  const outcome = h('div', { class: 'outcome' });
   const readMore = async (): Promise<number> => {
     const page = await shop.orders.page({}, { limit: pageSize, signal, ...(cursor !== undefined && { cursor }) });
     // Without `fields`, a page has whole orders.
@@ -31,12 +32,12 @@ export async function ordersPage({ signal }: Address): Promise<View> {
     more.hidden = cursor === undefined;
     return orders.length;
   };
-  more.addEventListener('click', () => void readMore().catch(() => {}));
+  const more = actionButton(t.moreOrders, readMore, outcome, { hidden: true });
   if ((await readMore()) === 0) {
     const start = h('a', { class: 'button primary', href: '/' }, t.toProducts);
     return { title: t.yourOrders, content: message(t.ordersEmptyTitle, t.ordersEmptyText, start) };
   }
-  return { title: t.yourOrders, content: h('div', { class: 'page' }, h('h1', {}, t.yourOrders), list, more) };
+  return { title: t.yourOrders, content: h('div', { class: 'page' }, h('h1', {}, t.yourOrders), list, outcome, more) };
 }
 
 function card({ id, status, createdAt, itemsSummary, totalCost, currency }: Order, products: Products): HTMLElement {

@@ -33,7 +33,7 @@ export const deOrders: typeof enOrders = {
   codeUnused: (code) => `${code} bleibt unbenutzt, weil ein anderer Rabatt mehr spart.`,
   lines: 'Produkte',
   calculating: 'Der Preis wird berechnet …',
-  priceNow: 'Der Preis hat sich geändert. Bitte sehen Sie ihn an und bestellen Sie noch einmal.',
+  priceNow: 'Der Preis wurde neu berechnet. Bitte sehen Sie ihn an und bestellen Sie noch einmal.',
   place: (total) => `Für ${total} bestellen`,
   placeFirst: 'Bestellen',
   placing: 'Die Bestellung wird aufgegeben …',

@@ -30,7 +30,7 @@ export const enOrders = {
   codeUnused: (code: string) => `${code} stays unused, because another discount saves more.`,
   lines: 'Products',
   calculating: 'The price is being calculated …',
-  priceNow: 'The price has changed. Please look at it, and place the order again.',
+  priceNow: 'The price was calculated again. Please look at it, and place the order again.',
   place: (total: string) => `Place the order for ${total}`,
   placeFirst: 'Place the order',
   placing: 'The order is being placed …',
