@@ -292,7 +292,8 @@ describe('a dead letter', () => {
       expect(output).toContain(`${retried}: run npm run shop -- logs notifications.`);
       expect(output).not.toContain('All is well.');
     }, settledWithin);
-    expect((await runShop(dataDir, 'doctor')).output).toContain(retried);
+    // While an event is tried again, it does not wait.
+    await eventually(async () => expect((await runShop(dataDir, 'doctor')).output).toContain(retried), settledWithin);
     const letter = await eventually(async () => {
       // Retries come after 1 to 32 seconds. The test makes them immediate.
       await query(

@@ -1,27 +1,13 @@
 // The lines of an order or a quote, with pictures.
-import type { components, Product } from '@shop/client';
+import type { components } from '@shop/client';
 import { type Child, h } from './dom.ts';
 import { money } from './format.ts';
 import { attributeValue } from './names.ts';
 import { pictureOf } from './pictures.ts';
-import { shop } from './shop.ts';
+import type { Products } from './product-list.ts';
 import { t } from './texts/customers.ts';
 
 export type Item = components['schemas']['OrderItem'];
-/** The members of a product that a line shows. */
-const fields = ['id', 'name', 'category', 'attributes', 'images', 'variant'] as const;
-export type Products = ReadonlyMap<string, Pick<Product, (typeof fields)[number]>>;
-
-/** Reads what the lines do not have: pictures and options. Without the catalogue, lines are shown without them. */
-export async function productsOf(
-  items: readonly { readonly productId: string }[],
-  signal: AbortSignal,
-): Promise<Products> {
-  const ids = [...new Set(items.map(({ productId }) => productId))].slice(0, 100);
-  if (ids.length === 0) return new Map();
-  const page = await shop.products.page({ id: ids }, { limit: 100, fields, signal }).catch(() => undefined);
-  return new Map(page?.items.map((product) => [product.id, product]));
-}
 
 /** @param more returns what is shown below a line */
 export function lineList(

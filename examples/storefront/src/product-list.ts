@@ -4,6 +4,7 @@ import { type Child, h } from './dom.ts';
 import { money, number } from './format.ts';
 import { attributeName } from './names.ts';
 import { pictureOf } from './pictures.ts';
+import { shop } from './shop.ts';
 import { t } from './texts.ts';
 
 /** The members of a product that a list shows. */
@@ -23,6 +24,18 @@ export const listFields = [
 ] as const;
 
 export type Listed = Pick<Product, (typeof listFields)[number]>;
+export type Products = ReadonlyMap<string, Listed>;
+
+/** Reads the products of a cart or an order, by id. Lines are shown without them when the catalogue does not answer. */
+export async function productsOf(
+  items: readonly { readonly productId: string }[],
+  signal: AbortSignal,
+): Promise<Products> {
+  const ids = [...new Set(items.map(({ productId }) => productId))].slice(0, 100);
+  if (ids.length === 0) return new Map();
+  const page = await shop.products.page({ id: ids }, { limit: 100, fields: listFields, signal }).catch(() => undefined);
+  return new Map(page?.items.map((product) => [product.id, product]));
+}
 
 /** @param first how many pictures are loaded before others */
 export function productList(products: readonly Listed[], first = 0): HTMLUListElement {

@@ -1,12 +1,14 @@
 // The checkout of the example storefront, in a real browser against a real shop.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
-import type { Page } from 'playwright-core';
 import {
   addToCart,
-  type Customer,
   fillAddress,
   logIn,
+  orderId,
+  ordersOf,
+  place,
+  placeButton,
   type StorefrontShop,
   startStorefront,
 } from './storefront-visitor.ts';
@@ -23,23 +25,6 @@ afterEach(async () => {
 });
 
 afterAll(() => shop?.stop());
-
-const placeButton = (page: Page) => page.getByRole('button', { name: /^Place the order/ });
-const orderId = (page: Page): string => new URL(page.url()).pathname.split('/').at(-1) ?? '';
-
-/** Places the order of the checkout, and waits for its page. */
-async function place(page: Page): Promise<string> {
-  await placeButton(page).and(page.locator('[aria-disabled=false]')).click();
-  await page.waitForURL('**/orders/*');
-  await page.getByText('Thank you. Your order is placed.').waitFor();
-  return orderId(page);
-}
-
-async function ordersOf({ client }: Customer): Promise<string[]> {
-  const ids = [];
-  for await (const { id } of client.orders()) ids.push(id);
-  return ids;
-}
 
 describe('the storefront', () => {
   it('the storefront sends an order without a response again when asked to, also from the cart, and never for another customer', async () => {

@@ -2,14 +2,17 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@shop/shared/testing';
-import type { Page } from 'playwright-core';
 import {
   addToCart,
   type Customer,
   fillAddress,
   logIn,
+  orderId,
+  ordersOf,
   overflow,
   password,
+  place,
+  placeButton,
   type StorefrontShop,
   startStorefront,
 } from './storefront-visitor.ts';
@@ -31,23 +34,6 @@ afterAll(() => shop?.stop());
 
 const money = (amount: number): string =>
   new Intl.NumberFormat('en', { style: 'currency', currency: 'EUR' }).format(amount);
-const placeButton = (page: Page) => page.getByRole('button', { name: /^Place the order/ });
-const orderId = (page: Page): string => new URL(page.url()).pathname.split('/').at(-1) ?? '';
-
-/** Places the order of the checkout, and waits for its page. */
-async function place(page: Page): Promise<string> {
-  await placeButton(page).and(page.locator('[aria-disabled=false]')).click();
-  await page.waitForURL('**/orders/*');
-  await page.getByText('Thank you. Your order is placed.').waitFor();
-  return orderId(page);
-}
-
-async function ordersOf({ client }: Customer): Promise<string[]> {
-  const ids = [];
-  for await (const { id } of client.orders()) ids.push(id);
-  return ids;
-}
-
 describe('the storefront', () => {
   it('the storefront takes a visitor from the cart over registration and checkout to an order that shows each step as it happens', async () => {
     const kettle = await shop.product('Gooseneck Kettle');

@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from '@jest/globals';
 import { createShop, type Product, type Shop } from '@shop/client';
 import { eventually } from '@shop/shared/testing';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launchShop, runShop } from '../../../cli/test/started-shop.ts';
 import { configForRegistrations } from '../../gateway-config.ts';
 import { startChromium } from './chromium.ts';
@@ -17,10 +18,16 @@ export interface Customer {
   readonly client: Shop;
 }
 
+export interface Visit {
+  readonly page: Page;
+  /** What the browser wrote to the console of this page, and the requests to other hosts. */
+  readonly complaints: readonly string[];
+}
+
 export interface StorefrontShop {
   readonly url: string;
   readonly browser: Browser;
-  /** What the browser wrote to its consoles, and the requests to other hosts. */
+  /** The complaints of all pages. */
   readonly complaints: string[];
   /** Returns a product by name; of several variants, one that is in stock. */
   product(name: string): Promise<Product>;
@@ -28,6 +35,8 @@ export interface StorefrontShop {
   customer(name?: string, ...scopes: string[]): Promise<Customer>;
   verify(email: string): Promise<void>;
   open(options?: BrowserContextOptions): Promise<Page>;
+  /** Opens a page in a browser of its own, and waits until the page has its content. */
+  visit(path: string, options?: BrowserContextOptions): Promise<Visit>;
   /** Waits for the e-mail of a kind. @returns the address of the storefront that it links to */
   linkInEmail(kind: string, email: string): Promise<string>;
   stop(): Promise<void>;
@@ -45,6 +54,20 @@ export async function startStorefront(): Promise<StorefrontShop> {
   const run = async (...words: string[]): Promise<void> => {
     const { code, complaints: reason } = await runShop(shop.dataDir, ...words);
     if (code !== 0) throw new Error(reason);
+  };
+  const openContext = async (options: BrowserContextOptions = {}, own: string[]): Promise<BrowserContext> => {
+    const context = await browser.newContext({ baseURL: shop.gateway, locale: 'en-GB', ...options });
+    context.setDefaultTimeout(60_000);
+    const complain = (text: string): void => {
+      for (const list of [complaints, own]) list.push(text);
+    };
+    context.on('console', (message) => complain(`${message.type()}: ${message.text()}`));
+    context.on('weberror', (error) => complain(error.error().message));
+    context.on('request', (request) => {
+      const url = new URL(request.url());
+      if (url.protocol.startsWith('http') && url.origin !== shop.gateway) complain(`request to ${url}`);
+    });
+    return context;
   };
   return {
     url: shop.gateway,
@@ -65,16 +88,13 @@ export async function startStorefront(): Promise<StorefrontShop> {
       return { email, client };
     },
     verify: (email) => run('accounts', 'verify-email', email),
-    async open(options = {}) {
-      const context = await browser.newContext({ baseURL: shop.gateway, locale: 'en-GB', ...options });
-      context.setDefaultTimeout(60_000);
-      context.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
-      context.on('weberror', (error) => complaints.push(error.error().message));
-      context.on('request', (request) => {
-        const url = new URL(request.url());
-        if (url.protocol.startsWith('http') && url.origin !== shop.gateway) complaints.push(`request to ${url}`);
-      });
-      return context.newPage();
+    open: async (options) => (await openContext(options, [])).newPage(),
+    async visit(path, options) {
+      const own: string[] = [];
+      const page = await (await openContext(options, own)).newPage();
+      await page.goto(path);
+      await settled(page);
+      return { page, complaints: own };
     },
     linkInEmail: (kind, email) =>
       eventually(async () => linkIn(await emailTo(join(shop.dataDir, 'mail'), kind, email)), 30_000),
@@ -129,3 +149,25 @@ export async function fillAddress(page: Page, address: Readonly<Record<string, s
 
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+/** Waits until no part of the page is loading. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('main h1').waitFor();
+  await eventually(async () => expect(await page.locator('[aria-busy=true]').count()).toBe(0));
+}
+
+export const placeButton = (page: Page) => page.getByRole('button', { name: /^Place the order/ });
+
+/** Places the order of the checkout, and waits for its page. @returns the id of the order */
+export async function place(page: Page): Promise<string> {
+  await placeButton(page).and(page.locator('[aria-disabled=false]')).click();
+  await page.waitForURL('**/orders/*');
+  await page.getByText('Thank you. Your order is placed.').waitFor();
+  return orderId(page);
+}
+
+export const orderId = (page: Page): string => new URL(page.url()).pathname.split('/').at(-1) ?? '';
+
+export async function ordersOf({ client }: Customer): Promise<string[]> {
+  return (await Array.fromAsync(client.orders())).map(({ id }) => id);
+}

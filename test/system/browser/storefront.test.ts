@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { findings } from './accessibility.ts';
-import { openStorefront, type Storefront, settled } from './storefront.ts';
+import { type StorefrontShop, settled, startStorefront } from './storefront-visitor.ts';
 
-let storefront: Storefront;
+let storefront: StorefrontShop;
 let shirt: string;
 
 beforeAll(async () => {
-  storefront = await openStorefront();
+  storefront = await startStorefront();
   const { page } = await storefront.visit('/search?q=shirt');
   shirt = (await page.getByRole('link', { name: 'Organic Cotton T-Shirt' }).getAttribute('href')) ?? '';
 });

@@ -1,8 +1,9 @@
 // The account of the customer: name, e-mail address, password, address, sessions, data.
 import type { Account } from '@shop/client';
 import { addressChange, addressFields } from '../address-fields.ts';
-import { type Child, h } from '../dom.ts';
+import { h } from '../dom.ts';
 import { field, form, usernameField } from '../forms.ts';
+import { panel } from '../panel.ts';
 import { type Address, navigate, type View } from '../router.ts';
 import { shop } from '../shop.ts';
 import { notice } from '../states.ts';
@@ -24,19 +25,15 @@ export async function accountPage({ signal }: Address): Promise<View> {
       ]),
     ]),
     h('div', { class: 'account-parts' }, [
-      section(t.profile, profileForm(account)),
-      section(t.emailTitle, ...emailParts(account)),
-      section(t.addressTitle, h('p', {}, t.addressText), addressForm(account)),
-      section(t.passwordTitle, passwordForm(account)),
-      section(t.sessionsTitle, sessionsSection(sessions.items)),
-      section(t.dataTitle, ...dataSection(account)),
+      panel(t.profile, profileForm(account)),
+      panel(t.emailTitle, ...emailParts(account)),
+      panel(t.addressTitle, h('p', {}, t.addressText), addressForm(account)),
+      panel(t.passwordTitle, passwordForm(account)),
+      panel(t.sessionsTitle, sessionsSection(sessions.items)),
+      panel(t.dataTitle, ...dataSection(account)),
     ]),
   ]);
   return { title: t.yourAccount, content };
-}
-
-function section(title: string, ...content: readonly Child[]): HTMLElement {
-  return h('section', { class: 'panel' }, h('h2', {}, title), content);
 }
 
 function profileForm({ name, phone_number: phone }: Account): HTMLElement {

@@ -1,42 +1,32 @@
 // The cart, with the price that the shop calculates after each change.
-import type { CartState, Product } from '@shop/client';
+import type { CartState } from '@shop/client';
 import { type Child, h, replaceContent } from '../dom.ts';
 import { money } from '../format.ts';
 import { attributeValue } from '../names.ts';
 import { pictureOf } from '../pictures.ts';
-import { listFields } from '../product-list.ts';
+import { type Listed, type Products, productsOf } from '../product-list.ts';
 import type { Address, View } from '../router.ts';
 import { cartRead, shop } from '../shop.ts';
 import { explain, message, notice } from '../states.ts';
 import { t } from '../texts.ts';
 import { totals } from '../totals.ts';
 
-type Shown = Pick<Product, (typeof listFields)[number]>;
-
 export async function cartPage({ signal }: Address): Promise<View> {
-  const products = new Map<string, Shown>();
-  const load = async ({ items }: CartState): Promise<void> => {
-    const missing = items.map(({ productId }) => productId).filter((id) => !products.has(id));
-    if (missing.length === 0) return;
-    const found = await shop.products.page({ id: missing.slice(0, 100) }, { limit: 100, fields: listFields, signal });
-    for (const product of found.items) products.set(product.id, product);
-  };
+  const products = new Map<string, Listed>();
   const content = h('div', {});
-  const show = (state: CartState): void => replaceContent(content, cart(state, products));
+  const show = async ({ items }: CartState): Promise<void> => {
+    const missing = items.filter(({ productId }) => !products.has(productId));
+    for (const [id, product] of await productsOf(missing, signal)) products.set(id, product);
+    replaceContent(content, cart(shop.cart.state, products));
+  };
   await cartRead;
-  await load(shop.cart.state);
-  show(shop.cart.state);
-  const end = shop.cart.subscribe((state) => {
-    void load(state).then(
-      () => show(shop.cart.state),
-      () => show(state),
-    );
-  });
+  await show(shop.cart.state);
+  const end = shop.cart.subscribe((state) => void show(state));
   signal.addEventListener('abort', end);
   return { title: t.cart, content };
 }
 
-function cart(state: CartState, products: ReadonlyMap<string, Shown>): HTMLElement {
+function cart(state: CartState, products: Products): HTMLElement {
   const { items, quote, error, isOrdering } = state;
   if (items.length === 0) {
     return message(t.cartEmptyTitle, t.cartEmpty, h('a', { class: 'button primary', href: '/' }, t.toHome));
@@ -85,7 +75,7 @@ export interface LineFault {
 function line(
   { quote, isOrdering }: CartState,
   { productId, quantity }: CartState['items'][number],
-  product: Shown | undefined,
+  product: Listed | undefined,
   fault: LineFault | undefined,
 ): HTMLElement {
   const priced = quote?.itemsSummary.find((each) => each.productId === productId);

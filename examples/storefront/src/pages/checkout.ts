@@ -6,7 +6,7 @@ import { withReturn } from '../customers.ts';
 import { h, replaceContent } from '../dom.ts';
 import { dateAndTime } from '../format.ts';
 import { actionButton, checkRequired, clearFaults, showRefusal, type Values, valuesOf } from '../forms.ts';
-import { productsOf } from '../lines.ts';
+import { productsOf } from '../product-list.ts';
 import { type Address, navigate, refresh, type View } from '../router.ts';
 import { cartRead, isLoggedIn, sessionRead, shop } from '../shop.ts';
 import { explain, message, notice } from '../states.ts';

@@ -3,8 +3,10 @@ import { isShopError, type Order } from '@shop/client';
 import { addressLines } from '../address-fields.ts';
 import { h, replaceContent } from '../dom.ts';
 import { date, dateAndTime, money } from '../format.ts';
-import { lineList, type Products, productsOf } from '../lines.ts';
+import { lineList } from '../lines.ts';
 import { type OrderData, readOrder } from '../order-data.ts';
+import { panel } from '../panel.ts';
+import { type Products, productsOf } from '../product-list.ts';
 import type { Address, View } from '../router.ts';
 import { shop } from '../shop.ts';
 import { notice } from '../states.ts';
@@ -110,21 +112,17 @@ function orderParts(data: OrderData, products: Products, { signal, refresh }: Li
     ]),
     h('div', { class: 'order-body' }, [
       h('div', { class: 'stack' }, [
-        section(t.lines, lineList(order.itemsSummary, currency, products)),
-        returns.length > 0 && section(t.returns, returnCards(returns, refresh)),
-        section(t.timeline, timeline(data)),
+        panel(t.lines, lineList(order.itemsSummary, currency, products)),
+        returns.length > 0 && panel(t.returns, returnCards(returns, refresh)),
+        panel(t.timeline, timeline(data)),
       ]),
       h('div', { class: 'stack' }, [
-        section(t.money, totals(order)),
-        section(t.sentTo, address === undefined ? h('p', {}, t.noAddress) : addressLines(address)),
-        tracking !== undefined && section(t.tracking, trackingView(tracking)),
+        panel(t.money, totals(order)),
+        panel(t.sentTo, address === undefined ? h('p', {}, t.noAddress) : addressLines(address)),
+        tracking !== undefined && panel(t.tracking, trackingView(tracking)),
       ]),
     ]),
   ];
-}
-
-function section(title: string, content: HTMLElement): HTMLElement {
-  return h('section', { class: 'panel' }, h('h2', {}, title), content);
 }
 
 function paymentNotes({ payment, totalCost }: Order, amount: (value: number) => string): HTMLElement[] {
