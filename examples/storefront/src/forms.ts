@@ -49,6 +49,17 @@ export function usernameField(email: string): HTMLElement {
   });
 }
 
+/** The field of a password that the customer chooses. */
+export function newPasswordField(label: string): HTMLElement {
+  return field('password', label, {
+    type: 'password',
+    autocomplete: 'new-password',
+    required: true,
+    maxlength: 128,
+    hint: t.newPasswordHint,
+  });
+}
+
 export interface FormOptions {
   readonly button: string;
   readonly kind?: 'primary' | 'danger' | 'quiet';

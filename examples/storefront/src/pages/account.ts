@@ -2,7 +2,7 @@
 import type { Account } from '@shop/client';
 import { addressChange, addressFields } from '../address-fields.ts';
 import { h } from '../dom.ts';
-import { field, form, usernameField } from '../forms.ts';
+import { field, form, newPasswordField, usernameField } from '../forms.ts';
 import { panel } from '../panel.ts';
 import { type Address, navigate, type View } from '../router.ts';
 import { shop } from '../shop.ts';
@@ -123,12 +123,6 @@ function passwordForm({ email }: Account): HTMLElement {
     },
     usernameField(email),
     passwordField(),
-    field('password', t.newPassword, {
-      type: 'password',
-      autocomplete: 'new-password',
-      required: true,
-      maxlength: 128,
-      hint: t.newPasswordHint,
-    }),
+    newPasswordField(t.newPassword),
   );
 }

@@ -2,7 +2,7 @@
 // the visitor presses the button, because some e-mail programs open links by themselves.
 import { isShopError } from '@shop/client';
 import { h } from '../dom.ts';
-import { field, form, usernameField } from '../forms.ts';
+import { field, form, newPasswordField, usernameField } from '../forms.ts';
 import type { View } from '../router.ts';
 import { isLoggedIn, shop } from '../shop.ts';
 import { notice } from '../states.ts';
@@ -41,13 +41,7 @@ export async function resetPage(): Promise<View> {
     },
     h('p', {}, t.resetChoose),
     usernameField(''),
-    field('password', t.newPassword, {
-      type: 'password',
-      autocomplete: 'new-password',
-      required: true,
-      maxlength: 128,
-      hint: t.newPasswordHint,
-    }),
+    newPasswordField(t.newPassword),
   );
   return { title, content: entry(title, element) };
 }

@@ -1,7 +1,7 @@
 // Create an account, and go back to where one was.
 import { returnAddress, withReturn } from '../customers.ts';
 import { h } from '../dom.ts';
-import { field, form } from '../forms.ts';
+import { field, form, newPasswordField } from '../forms.ts';
 import { type Address, navigate, type View } from '../router.ts';
 import { shop } from '../shop.ts';
 import { t } from '../texts/customers.ts';
@@ -23,13 +23,7 @@ export async function registerPage({ query }: Address): Promise<View> {
     h('p', {}, t.registerText),
     field('name', t.name, { autocomplete: 'name', required: true }),
     field('email', t.email, { type: 'email', autocomplete: 'username', required: true }),
-    field('password', t.password, {
-      type: 'password',
-      autocomplete: 'new-password',
-      required: true,
-      maxlength: 128,
-      hint: t.newPasswordHint,
-    }),
+    newPasswordField(t.password),
   );
   const logIn = h('p', {}, t.hasAccount, ' ', h('a', { href: withReturn('/log-in', next) }, t.logIn));
   return { title: t.register, content: entry(t.register, element, logIn) };
